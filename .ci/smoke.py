@@ -1,0 +1,51 @@
+"""Check an environment that holds the wheel with the extras named as arguments, and nothing else of ours.
+
+Tokens are counted with the network refused, an adapter whose extra is there imports, and one whose extra is
+missing says what to install.
+"""
+
+import importlib
+import socket
+import sys
+
+ADAPTERS = {"langchain": "langchain_ctxopt", "llamaindex": "llamaindex_ctxopt"}
+
+
+def refuse(*_args: object, **_options: object) -> None:
+    message = "the network was used"
+    raise AssertionError(message)
+
+
+def check_counting() -> None:
+    core = importlib.import_module("ctxopt_core")
+    for encoding in ("cl100k_base", "o200k_base"):
+        assert core.counter_for(encoding).count("hello world") == 2, encoding
+
+
+def import_error(package: str) -> str:
+    try:
+        importlib.import_module(package)
+    except ImportError as error:
+        return str(error) or "no message"
+    return ""
+
+
+def check_adapter(extra: str, *, installed: bool) -> None:
+    error = import_error(ADAPTERS[extra])
+    if installed:
+        assert not error, error
+    else:
+        assert f"ctxopt-core[{extra}]" in error, f"{ADAPTERS[extra]} does not name its extra: {error}"
+
+
+def main(extras: list[str]) -> None:
+    socket.socket.connect = refuse  # type: ignore[method-assign, assignment]
+    socket.getaddrinfo = refuse  # type: ignore[assignment]
+    check_counting()
+    for extra in ADAPTERS:
+        check_adapter(extra, installed=extra in extras)
+    print(f"the wheel with {extras or 'no extra'}: counts offline, adapters as expected")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

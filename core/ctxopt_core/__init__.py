@@ -1,0 +1,122 @@
+"""ctxopt: fit one LLM request into its context window.
+
+What leaves `fit`, rendered as it will really be sent, counts at most the input budget, or a typed error says why it
+cannot. Nothing here needs a framework, a network or a model.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ctxopt_core.budget import Allocation, BudgetWarning, ContextBudget, Shares, allocate
+    from ctxopt_core.documents import DocumentPolicy, Packing, pack_documents
+    from ctxopt_core.errors import ContextBudgetError, CtxoptError, UnknownModelError
+    from ctxopt_core.fitting import afit, fit, plan
+    from ctxopt_core.fitted import FittedContext
+    from ctxopt_core.history import HistoryPolicy, Trimming
+    from ctxopt_core.model_window import ModelWindow
+    from ctxopt_core.relevance import bm25_scorer
+    from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
+    from ctxopt_core.report import FitReport
+    from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall
+    from ctxopt_core.tokens import CallableCounter, EstimateCounter, TiktokenCounter, TokenCounter, counter_for
+    from ctxopt_core.truncation import truncate
+    from ctxopt_core.turn_strategy import trim_history
+    from ctxopt_core.windows import UnknownModelWarning, resolve_window
+
+__all__ = [
+    "Allocation",
+    "Attachment",
+    "BudgetWarning",
+    "CallableCounter",
+    "ChatFraming",
+    "ContextBudget",
+    "ContextBudgetError",
+    "ContextRequest",
+    "CtxoptError",
+    "Document",
+    "DocumentPolicy",
+    "EstimateCounter",
+    "FitReport",
+    "FittedContext",
+    "Framing",
+    "HistoryPolicy",
+    "Message",
+    "ModelWindow",
+    "Packing",
+    "PlainDocuments",
+    "Shares",
+    "TiktokenCounter",
+    "TokenCounter",
+    "ToolCall",
+    "Trimming",
+    "UnknownModelError",
+    "UnknownModelWarning",
+    "afit",
+    "allocate",
+    "bm25_scorer",
+    "counter_for",
+    "fit",
+    "pack_documents",
+    "plan",
+    "resolve_window",
+    "trim_history",
+    "truncate",
+]
+
+_HOMES = {
+    "Allocation": "budget",
+    "Attachment": "request",
+    "BudgetWarning": "budget",
+    "CallableCounter": "tokens",
+    "ChatFraming": "rendering",
+    "ContextBudget": "budget",
+    "ContextBudgetError": "errors",
+    "ContextRequest": "request",
+    "CtxoptError": "errors",
+    "Document": "request",
+    "DocumentPolicy": "documents",
+    "EstimateCounter": "tokens",
+    "FitReport": "report",
+    "FittedContext": "fitted",
+    "Framing": "rendering",
+    "HistoryPolicy": "history",
+    "Message": "request",
+    "ModelWindow": "model_window",
+    "Packing": "documents",
+    "PlainDocuments": "rendering",
+    "Shares": "budget",
+    "TiktokenCounter": "tokens",
+    "TokenCounter": "tokens",
+    "ToolCall": "request",
+    "Trimming": "history",
+    "UnknownModelError": "errors",
+    "UnknownModelWarning": "windows",
+    "afit": "fitting",
+    "allocate": "budget",
+    "bm25_scorer": "relevance",
+    "counter_for": "tokens",
+    "fit": "fitting",
+    "pack_documents": "documents",
+    "plan": "fitting",
+    "resolve_window": "windows",
+    "trim_history": "turn_strategy",
+    "truncate": "truncation",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """Load a public name when it is first used, so that importing the package costs next to nothing."""
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    found = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

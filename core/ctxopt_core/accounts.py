@@ -1,0 +1,128 @@
+"""Building the report of a fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ctxopt_core.budget import ContextBudget
+from ctxopt_core.conversation import Conversation
+from ctxopt_core.cutting import Cut
+from ctxopt_core.documents import Packing
+from ctxopt_core.history import Trimming
+from ctxopt_core.options import FitOptions
+from ctxopt_core.report import DocumentReport, FitReport, HistoryReport, State
+from ctxopt_core.subject import Subject, as_given
+
+
+def report_of_untouched(subject: Subject, budget: ContextBudget) -> FitReport:
+    """Return the report of a request that fitted as it was. Its figures are counted when they are asked for."""
+    length = len(subject.conversation)
+    return FitReport(
+        untouched=True,
+        history=HistoryReport(messages=length, kept=length),
+        documents=tuple(
+            DocumentReport(id=_document_id(subject, i), score=document.score, state="kept")
+            for i, document in enumerate(subject.request.documents)
+        ),
+        count_before=_before(subject),
+        **_common(subject, budget),
+    )
+
+
+def report_of_cut(subject: Subject, budget: ContextBudget, cut: Cut, options: FitOptions) -> FitReport:
+    """Return the report of a request that was cut."""
+    notes: tuple[str, ...] = ()
+    if subject.conversation.system_scan_bounded:
+        notes = ("so long a conversation was searched for system messages at its two ends only",)
+    return FitReport(
+        untouched=False,
+        counted_output=cut.whole,
+        documents=_document_rows(subject, cut.packing),
+        history=_history(subject, cut.draft.trimming),
+        strategy=options.history.strategy,
+        notes=notes,
+        budgets=cut.allocation.as_dict(),
+        after=cut.used,
+        count_before=_before(subject),
+        **_common(subject, budget),
+    )
+
+
+def _common(subject: Subject, budget: ContextBudget) -> dict[str, Any]:
+    window = budget.window
+    return {
+        "input_budget": subject.limit,
+        "fixed": subject.fixed,
+        "reserve": budget.output_reserve + budget.safety_margin,
+        "model": window.model if window else None,
+        "context_window": window.context_window if window else budget.context_window,
+        "window_source": window.source if window else "explicit",
+        "encoding": subject.counter.name,
+        "exact": subject.counter.exact,
+    }
+
+
+def _before(subject: Subject) -> Callable[[], Mapping[str, int]]:
+    """A function that counts the whole input, for figures that are asked for later."""
+
+    def count() -> Mapping[str, int]:
+        request, counter = subject.request, subject.counter
+        conversation = Conversation(request.history, counter)
+        rendering = subject.framing.documents
+        overhead = subject.framing.system_overhead(counter)
+        systems = sum(map(conversation.cost, conversation.systems))
+        asked = 0 if subject.query is None else conversation.cost(subject.query)
+        everything = sum(conversation.cost(i) for i in range(len(conversation)))
+        return {
+            "whole": subject.framing.whole(request, conversation, as_given(subject), counter),
+            "system": systems + sum(counter.count(text) + overhead for text in request.system_texts),
+            "query": asked + sum(map(counter.count, request.query_texts)),
+            "documents": sum(
+                counter.count(rendering.render(i, document.text) + rendering.separator)
+                for i, document in enumerate(request.documents)
+                if document.text
+            ),
+            "history": everything - systems - asked,
+        }
+
+    return count
+
+
+def _document_id(subject: Subject, index: int) -> str:
+    given = subject.request.documents[index].id
+    return str(index) if given is None else given
+
+
+def _document_rows(subject: Subject, packing: Packing) -> tuple[DocumentReport, ...]:
+    kept = frozenset(packing.kept)
+    rows: list[DocumentReport] = []
+    for index, document in enumerate(subject.request.documents):
+        state: State = "dropped" if index not in kept else "partial" if index in packing.texts else "kept"
+        rows.append(
+            DocumentReport(
+                id=_document_id(subject, index),
+                score=document.score,
+                state=state,
+                reason=packing.dropped.get(index, "budget") if state == "dropped" else None,
+            )
+        )
+    return tuple(rows)
+
+
+def _history(subject: Subject, trimming: Trimming) -> HistoryReport:
+    length = len(subject.conversation)
+    missing = length - len(trimming.kept)
+    reasons = Counter(reason for index, reason in trimming.reasons.items() if index not in trimming.kept)
+    if over_budget := missing - sum(reasons.values()):
+        reasons["budget"] = over_budget
+    return HistoryReport(
+        messages=length,
+        kept=len(trimming.kept),
+        shortened=len(trimming.shortened),
+        turns=trimming.turns,
+        placeholder=trimming.placeholder is not None,
+        reasons=dict(reasons),
+        system_scan_bounded=subject.conversation.system_scan_bounded,
+    )

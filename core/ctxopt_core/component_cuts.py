@@ -1,0 +1,82 @@
+"""Cutting the system prompt and the query, which are cut at sentence borders and never reordered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ctxopt_core.excerpts import Shortened, shorten_message
+from ctxopt_core.subject import Subject
+from ctxopt_core.truncation import truncate_entries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentCut:
+    """What is left of the system prompt or of the query.
+
+    Args:
+        texts: The texts that the request gives itself, in order; a text that did not fit at all is empty.
+        shortened: New texts of messages of the conversation.
+        lost: Messages of the conversation of which nothing is left.
+        tokens: What it counts, framing included.
+    """
+
+    texts: tuple[str, ...] = ()
+    shortened: Mapping[int, Shortened] = field(default_factory=lambda: MappingProxyType({}))
+    lost: frozenset[int] = frozenset()
+    tokens: int = 0
+
+
+def cut_system(subject: Subject, allowed: int) -> ComponentCut:
+    """Truncate all system texts in proportion to their length, so that they count at most `allowed` tokens."""
+    conversation, count = subject.conversation, subject.capped.count
+    own = subject.request.system_texts
+    overhead = subject.framing.system_overhead(subject.capped)
+    messages = {i: conversation.message(i).texts for i in conversation.systems}
+    total = sum(count(text) + overhead for text in own) + sum(map(conversation.cost, messages))
+    blank = frozenset(i for i in messages if conversation.is_blank(i))
+    if total <= allowed:
+        return ComponentCut(texts=own, lost=blank, tokens=total - sum(map(conversation.cost, blank)))
+    entries = [*own, *(text for texts in messages.values() for text in texts)]
+    framing = total - sum(map(count, entries))
+    cut = truncate_entries(entries, max(0, allowed - framing), subject.capped)
+    kept = tuple(cut[: len(own)])
+    shortened: dict[int, Shortened] = {}
+    position = len(own)
+    for index, texts in messages.items():
+        new = tuple(cut[position : position + len(texts)])
+        position += len(texts)
+        tokens = conversation.cost(index) - sum(map(count, texts)) + sum(map(count, new))
+        shortened[index] = Shortened(texts=new, tokens=tokens)
+    lost = blank | frozenset(i for i, cut_message in shortened.items() if not any(map(str.strip, cut_message.texts)))
+    left = {i: message for i, message in shortened.items() if i not in lost}
+    tokens = sum(count(text) + overhead for text in kept if text) + sum(message.tokens for message in left.values())
+    return ComponentCut(texts=kept, shortened=MappingProxyType(left), lost=lost, tokens=tokens)
+
+
+def cut_query(subject: Subject, allowed: int) -> ComponentCut | None:
+    """Truncate the query so that it counts at most `allowed` tokens.
+
+    A query that the request gives itself is cut to its longest prefix of whole sentences, its entries in proportion. A
+    query that is a message keeps its head and its tail around a marker, since the question often stands at the end.
+
+    Returns:
+        None when nothing of the query would be left: an empty query is never sent.
+    """
+    count = subject.capped.count
+    if subject.query is None:
+        entries = subject.request.query_texts
+        texts = entries
+        if sum(map(count, entries)) > allowed:
+            texts = tuple(truncate_entries(entries, max(0, allowed), subject.capped))
+            if any(map(str.strip, entries)) and not any(map(str.strip, texts)):
+                return None
+        return ComponentCut(texts=texts, tokens=sum(map(count, texts)))
+    cost = subject.conversation.cost(subject.query)
+    if cost <= allowed:
+        return ComponentCut(tokens=cost)
+    cut = shorten_message(subject.conversation.message(subject.query), cost, allowed, subject.capped)
+    if cut is None:
+        return None
+    return ComponentCut(shortened=MappingProxyType({subject.query: cut}), tokens=cut.tokens)

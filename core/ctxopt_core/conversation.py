@@ -1,0 +1,194 @@
+"""A conversation seen from its newest end, read and counted no further than is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from ctxopt_core.request import SYSTEM_ROLES, Message
+from ctxopt_core.tokens import TokenCounter
+
+TOKENS_PER_MESSAGE = 3
+TOKENS_PER_NAME = 1
+TOKENS_PER_REQUEST = 3
+SYSTEM_SCAN_HEAD = 1_000
+SYSTEM_SCAN_TAIL = 10_000
+
+
+@runtime_checkable
+class MessageViews(Protocol):
+    """A lazy sequence of messages that can answer the two questions of a scan cheaply.
+
+    1. `len()` costs nothing; `views[i]` builds the full view of message i, equal at every call.
+    2. `plain(i)` is (role, text) where that is all there is to message i, else None. The text is the very string that
+       is sent, so that its count can be cached.
+    3. `system_indices(start, stop)` are the system and developer messages in that range, ascending.
+    """
+
+    def __len__(self) -> int:
+        """Return the number of messages."""
+
+    def __getitem__(self, index: int) -> Message:
+        """Return the full view of message `index`."""
+
+    def plain(self, index: int) -> tuple[str, str] | None:
+        """Return (role, text) of a message that has nothing else."""
+
+    def system_indices(self, start: int, stop: int) -> Sequence[int]:
+        """Return the indices of system and developer messages in [start, stop)."""
+
+
+class MessageList:
+    """`MessageViews` over messages that exist already."""
+
+    __slots__ = ("_messages",)
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = messages
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __getitem__(self, index: int) -> Message:
+        return self._messages[index]
+
+    def plain(self, index: int) -> tuple[str, str] | None:
+        """Return (role, text) of a message that has nothing else."""
+        message = self._messages[index]
+        return (message.role, message.content) if message.plain and isinstance(message.content, str) else None
+
+    def system_indices(self, start: int, stop: int) -> Sequence[int]:
+        """Return the indices of system and developer messages in [start, stop)."""
+        return [i for i in range(start, stop) if self._messages[i].role in SYSTEM_ROLES]
+
+
+def message_tokens(message: Message, counter: TokenCounter) -> int:
+    """Return the tokens of one message as a chat request holds it.
+
+    3 for the framing, its role, its texts, 1 and the name where it has one, the name, arguments and id of each call,
+    the id that it answers, and the allowance of each attachment. The rule is the one OpenAI publishes for its chat
+    models; it is exact for text and an upper bound for calls.
+    """
+    count = counter.count
+    tokens = TOKENS_PER_MESSAGE + count(message.role)
+    tokens += sum(count(text) for text in message.texts)
+    tokens += sum(count(text) for text in message.verbatim)
+    if message.name:
+        tokens += TOKENS_PER_NAME + count(message.name)
+    if message.tool_call_id:
+        tokens += count(message.tool_call_id)
+    for call in message.tool_calls:
+        tokens += count(call.name) + count(call.arguments) + count(call.id or "")
+    return tokens + sum(attachment.cost for attachment in message.attachments)
+
+
+class Conversation:
+    """Roles and costs of a conversation's messages, each read and counted once.
+
+    Args:
+        messages: The messages, oldest first; `MessageViews` are read lazily.
+        counter: Counts their texts.
+    """
+
+    __slots__ = ("_blank", "_costs", "_counter", "_framing", "_roles", "_views", "system_scan_bounded", "systems")
+
+    def __init__(self, messages: Sequence[Message] | MessageViews, counter: TokenCounter) -> None:
+        self._views: MessageViews = messages if isinstance(messages, MessageViews) else MessageList(messages)
+        self._counter = counter
+        self._costs: dict[int, int] = {}
+        self._roles: dict[int, str] = {}
+        self._blank: set[int] = set()
+        self._framing: dict[str, int] = {}
+        self.systems, self.system_scan_bounded = self._find_systems()
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def message(self, index: int) -> Message:
+        """Return the full view of a message."""
+        return self._views[index]
+
+    def role(self, index: int) -> str:
+        """Return a message's role."""
+        found = self._roles.get(index)
+        if found is None:
+            plain = self._views.plain(index)
+            found = self._roles[index] = plain[0] if plain else self._views[index].role
+        return found
+
+    def is_plain(self, index: int) -> bool:
+        """Tell whether a message has nothing but a role and one text."""
+        return self._views.plain(index) is not None
+
+    def is_blank(self, index: int) -> bool:
+        """Tell whether a message says nothing and calls nothing."""
+        self.cost(index)
+        return index in self._blank
+
+    def text_cost(self, index: int) -> int:
+        """Return the tokens of a message's texts alone: what shortening can win."""
+        return sum(self._counter.count(text) for text in self._views[index].texts)
+
+    def cost(self, index: int) -> int:
+        """Return a message's tokens as rendered."""
+        found = self._costs.get(index)
+        return self._measure(index) if found is None else found
+
+    def total_up_to(self, limit: int) -> int:
+        """Return the tokens of all messages; once the sum has passed `limit`, any larger figure."""
+        total = 0
+        costs, measure = self._costs, self._measure
+        for index in range(len(self._views) - 1, -1, -1):
+            found = costs.get(index)
+            total += measure(index) if found is None else found
+            if total > limit:
+                return total
+        return total
+
+    def bytes_prove_fit(self, limit: int) -> bool:
+        """Tell whether the mere bytes of the conversation prove that it is within `limit`, without tokenising.
+
+        A token is at least one byte, so a text never counts more tokens than it has bytes.
+        """
+        bound = 0
+        for index in range(len(self._views) - 1, -1, -1):
+            plain = self._views.plain(index)
+            if plain is None:
+                return False
+            text = plain[1]
+            bound += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+            bound += self._overhead(plain[0])
+            if bound > limit:
+                return False
+        return True
+
+    def _measure(self, index: int) -> int:
+        plain = self._views.plain(index)
+        if plain is None:
+            message = self._views[index]
+            role, blank = message.role, message.empty
+            tokens = message_tokens(message, self._counter)
+        else:
+            role, text = plain
+            blank = not text or text.isspace()
+            overhead = self._framing.get(role)
+            tokens = self._counter.count(text) + (self._overhead(role) if overhead is None else overhead)
+        self._roles[index] = role
+        if blank:
+            self._blank.add(index)
+        self._costs[index] = tokens
+        return tokens
+
+    def _overhead(self, role: str) -> int:
+        found = self._framing.get(role)
+        if found is None:
+            found = self._framing[role] = TOKENS_PER_MESSAGE + self._counter.count(role)
+        return found
+
+    def _find_systems(self) -> tuple[tuple[int, ...], bool]:
+        length = len(self._views)
+        if length <= SYSTEM_SCAN_HEAD + SYSTEM_SCAN_TAIL:
+            return tuple(self._views.system_indices(0, length)), False
+        head = self._views.system_indices(0, SYSTEM_SCAN_HEAD)
+        tail = self._views.system_indices(length - SYSTEM_SCAN_TAIL, length)
+        return (*head, *tail), True

@@ -1,0 +1,220 @@
+"""Cutting an over-full request down: allocate, cut each component, recount the whole, tighten until it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from ctxopt_core.budget import Allocation, Component, Shares, allocate
+from ctxopt_core.component_cuts import ComponentCut, cut_query, cut_system
+from ctxopt_core.documents import Packing, pack_documents
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.history import Trimming
+from ctxopt_core.options import FitOptions
+from ctxopt_core.rendering import Draft
+from ctxopt_core.subject import Subject, describe_costs, measure_needs
+from ctxopt_core.turn_strategy import trim
+
+_ROUNDS = 16
+_WORTH_FILLING = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """The outcome of a cut.
+
+    Args:
+        draft: What the request holds now.
+        packing: The documents' part of it.
+        allocation: Tokens that each component was allowed.
+        needs: Tokens that each component had, counted no further than the budget.
+        used: Tokens that each component takes.
+        whole: Tokens of the rendered request.
+    """
+
+    draft: Draft
+    packing: Packing
+    allocation: Allocation
+    needs: Mapping[Component, int]
+    used: Mapping[Component, int]
+    whole: int
+
+
+class Cutter:
+    """One request being cut. Each component can be cut again with another allowance.
+
+    Args:
+        subject: The request and its limit.
+        shares: The components' guarantees.
+        options: How to cut.
+    """
+
+    def __init__(self, subject: Subject, shares: Shares, options: FitOptions) -> None:
+        self.subject = subject
+        self.shares = shares
+        self.options = options
+        self.system = ComponentCut()
+        self.query = ComponentCut()
+        self.packing = Packing()
+        self.trimming = Trimming()
+        self.needs: Mapping[Component, int] = measure_needs(subject)
+
+    @property
+    def used(self) -> dict[Component, int]:
+        """Tokens that each component takes now."""
+        return {
+            "system": self.system.tokens,
+            "query": self.query.tokens,
+            "documents": self.packing.tokens,
+            "history": self.trimming.tokens,
+        }
+
+    def cut(self) -> Cut:
+        """Cut the request until its rendering counts at most the limit.
+
+        Raises:
+            ContextBudgetError: What may not be cut is larger than the limit.
+        """
+        allocation = self._allocate()
+        self._cut_system(allocation.system)
+        self._cut_query(allocation.query)
+        spare = allocation.system + allocation.query - self.system.tokens - self.query.tokens
+        documents = allocation.documents + (spare if self.shares.documents else 0)
+        self._pack(documents)
+        spare += allocation.documents - self.packing.tokens
+        self._trim_beside(allocation.history + (max(0, spare) if self.shares.history else 0), documents)
+        self._tighten()
+        self._fill()
+        draft = self.draft()
+        return Cut(
+            draft=draft,
+            packing=self.packing,
+            allocation=allocation,
+            needs=self.needs,
+            used=self.used,
+            whole=self.subject.whole(draft),
+        )
+
+    def draft(self) -> Draft:
+        """Return what the request holds now."""
+        conversation, query = self.subject.conversation, self.subject.query
+        charged_elsewhere = [i for i in conversation.systems if i not in self.system.lost]
+        if query is not None:
+            charged_elsewhere.append(query)
+        merged = replace(
+            self.trimming,
+            kept=tuple(sorted((*self.trimming.kept, *charged_elsewhere))),
+            shortened={**self.trimming.shortened, **self.system.shortened, **self.query.shortened},
+        )
+        texts, documents = self.packing.texts, self.subject.request.documents
+        return Draft(
+            system=self.system.texts,
+            query=self.query.texts,
+            documents=tuple((i, texts.get(i) or documents[i].text or "") for i in self.packing.kept),
+            trimming=merged,
+        )
+
+    def _allocate(self) -> Allocation:
+        protected = self.options.protected
+        held = sum(self.needs[name] for name in protected)
+        available = self.subject.available
+        if available <= 0 or held > available:
+            self._raise(protected)
+        if self.options.overflow == "empty" and self.needs["query"] >= available:
+            return Allocation(system=0, query=available, documents=0, history=0)
+        free = {name: 0 if name in protected else need for name, need in self.needs.items()}
+        allocation = allocate(available - held, free, self.shares)
+        return replace(allocation, **{name: self.needs[name] for name in protected})
+
+    def _cut_system(self, allowed: int) -> None:
+        self.system = cut_system(self.subject, allowed)
+
+    def _cut_query(self, allowed: int) -> None:
+        cut = cut_query(self.subject, allowed)
+        if cut is None:
+            self._raise(("query",))
+        self.query = cut
+
+    def _pack(self, allowed: int) -> None:
+        self.packing = pack_documents(
+            self.subject.request.documents,
+            max(0, allowed),
+            self.subject.capped,
+            query=self.subject.query_text,
+            policy=self.options.documents,
+            rendering=self.subject.framing.documents,
+        )
+
+    def _trim(self, allowed: int) -> None:
+        subject, allowed = self.subject, max(0, allowed)
+        trimming = trim(
+            subject.conversation, allowed, subject.capped, policy=self.options.history, query=subject.query
+        )
+        if trimming.tokens > allowed and self.options.overflow == "empty":
+            trimming = Trimming(length=len(subject.conversation))
+        self.trimming = trimming
+
+    def _trim_beside(self, allowed: int, documents: int) -> None:
+        """Trim the conversation; an exchange in flight that does not fit takes from the documents."""
+        self._trim(allowed)
+        for given_up in (documents // 2, documents):
+            if self.trimming.tokens <= allowed or not self.packing.kept:
+                return
+            self._pack(documents - given_up)
+            self._trim(allowed + given_up)
+
+    def _tighten(self) -> None:
+        """Cut the component that can best bear it by what the whole is over, until the whole fits."""
+        for _ in range(_ROUNDS):
+            over = self.subject.whole(self.draft()) - self.subject.limit
+            if over <= 0:
+                return
+            if not self._cut_further(over):
+                break
+        self._raise(("query", "history"))
+
+    def _cut_further(self, over: int) -> bool:
+        again: dict[Component, Callable[[int], None]] = {
+            "documents": self._pack,
+            "history": self._trim,
+            "system": self._cut_system,
+            "query": self._cut_query,
+        }
+        for name, cut in again.items():
+            before = self.used[name]
+            if before and name not in self.options.protected:
+                cut(before - over)
+                if self.used[name] < before:
+                    return True
+        return False
+
+    def _fill(self) -> None:
+        """Offer what is left to the documents, then to the conversation; keep it only if the whole still fits."""
+        offers: dict[Component, Callable[[int], None]] = {"documents": self._pack, "history": self._trim}
+        for name, cut in offers.items():
+            spare = self.subject.limit - self.subject.whole(self.draft())
+            if spare < _WORTH_FILLING or not self._may_grow(name):
+                continue
+            packing, trimming, before = self.packing, self.trimming, self.used[name]
+            cut(before + spare)
+            if self.used[name] < before or self.subject.whole(self.draft()) > self.subject.limit:
+                self.packing, self.trimming = packing, trimming
+
+    def _may_grow(self, name: Component) -> bool:
+        if not getattr(self.shares, name):
+            return False
+        if name == "documents":
+            return bool(self.packing.texts) or len(self.packing.kept) < len(self.subject.request.documents)
+        return self.used[name] < self.needs[name]
+
+    def _raise(self, mandatory: tuple[Component, ...]) -> NoReturn:
+        fixed, limit = self.subject.fixed, self.subject.limit
+        costs = {"fixed": fixed, **self.needs}
+        needed = fixed + sum(max(self.needs[name], self.used[name]) for name in mandatory)
+        message = (
+            f"the request cannot be made to fit: what may not be cut needs {needed:,} tokens and the input budget is "
+            f"{limit:,} ({describe_costs(costs)}); use a larger context window, a smaller `output_reserve` or fewer "
+            "tools, or shorten what is fixed"
+        )
+        raise ContextBudgetError(message, needed=needed, available=limit, costs=costs)

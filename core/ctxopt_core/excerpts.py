@@ -1,0 +1,89 @@
+"""What is left of a long message: its head, a mark that says how much is missing, and its tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxopt_core.request import Message
+from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.truncation import truncate
+
+OMITTED = "[omitted]"
+ATTACHMENT_OMITTED = "[attachment omitted]"
+_SHORTEST = "…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortened:
+    """The new texts of a shortened message.
+
+    Args:
+        texts: One text for each text part that the message had; an empty one means that the part goes.
+        attachments_omitted: Whether its attachments are replaced by one text part, `[attachment omitted]`.
+        tokens: What the message counts now.
+    """
+
+    texts: tuple[str, ...]
+    attachments_omitted: bool = False
+    tokens: int
+
+
+def excerpt(text: str, budget: int, counter: TokenCounter) -> str:
+    """Return head, marker and tail of `text` in at most `budget` tokens; the shortest mark when there is room for no more.
+
+    Args:
+        text: The text to shorten.
+        budget: The most that the result may count, in tokens.
+        counter: Counts the result.
+
+    Returns:
+        The text itself when it fits; an empty text only when nothing at all fits.
+    """
+    if not counter.exceeds(text, budget):
+        return text
+    found = truncate(text, budget, counter, side="middle")
+    if found.strip():
+        return found
+    return next((mark for mark in (OMITTED, _SHORTEST) if not counter.exceeds(mark, budget)), "")
+
+
+def shorten_message(message: Message, cost: int, target: int, counter: TokenCounter) -> Shortened | None:
+    """Return the texts with which a message counts at most `target` tokens.
+
+    Attachments go first, since they are whole or nothing; then the texts are cut, the longest first.
+
+    Args:
+        message: The message to shorten.
+        cost: What it counts now, in tokens.
+        target: What it may count, in tokens.
+        counter: Counts the result.
+
+    Returns:
+        None when the message cannot be made that short without becoming empty.
+    """
+    texts = message.texts
+    if message.attachments:
+        without = cost - sum(attachment.cost for attachment in message.attachments) + counter.count(ATTACHMENT_OMITTED)
+        if without <= target:
+            return Shortened(texts=texts, attachments_omitted=True, tokens=without)
+        cost = without
+    counts = [counter.count(text) for text in texts]
+    framing = cost - sum(counts)
+    allowed = _levels(counts, target - framing)
+    shortened = tuple(excerpt(text, room, counter) for text, room in zip(texts, allowed, strict=True))
+    speaks = message.tool_calls or message.attachments or message.verbatim or any(text.strip() for text in shortened)
+    tokens = framing + sum(counter.count(text) for text in shortened)
+    if not speaks or tokens > target:
+        return None
+    return Shortened(texts=shortened, attachments_omitted=bool(message.attachments), tokens=tokens)
+
+
+def _levels(counts: Sequence[int], room: int) -> list[int]:
+    """Cap the longest texts at one common level, so that the sum is at most `room`."""
+    allowed = [0] * len(counts)
+    left = max(0, room)
+    for rank, index in enumerate(sorted(range(len(counts)), key=lambda i: counts[i])):
+        allowed[index] = min(counts[index], left // (len(counts) - rank))
+        left -= allowed[index]
+    return allowed

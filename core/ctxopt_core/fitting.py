@@ -1,0 +1,161 @@
+"""Fitting one request into its context window."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ctxopt_core.accounts import report_of_cut, report_of_untouched
+from ctxopt_core.budget import ContextBudget
+from ctxopt_core.cutting import Cutter
+from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.fitted import FittedContext
+from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.options import FitOptions, Overflow
+from ctxopt_core.rendering import ChatFraming, Framing
+from ctxopt_core.report import FitReport
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.subject import Subject, as_given, everything_packed
+from ctxopt_core.tokens import TokenCounter, counter_for
+
+_DEFAULT_ENCODING = "o200k_base"
+
+
+def fit(
+    request: ContextRequest,
+    budget: ContextBudget,
+    *,
+    counter: TokenCounter | None = None,
+    framing: Framing | None = None,
+    documents: DocumentPolicy | None = None,
+    history: HistoryPolicy | None = None,
+    protect: Collection[str] = (),
+    overflow: Overflow = "error",
+) -> FittedContext:
+    """Fit a request into its input budget; a request that fits comes back as it is.
+
+    Args:
+        request: The request. It is read and never changed.
+        budget: Window, reserve and shares.
+        counter: Counts tokens; by default the tokenizer of the budget's model, else `o200k_base`.
+        framing: How the request is rendered; by default as a chat request with one user message for documents and
+            query.
+        documents: How documents are chosen.
+        history: How the conversation is trimmed.
+        protect: Components that may not be cut: `query`, `system` or both.
+        overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query and
+            warns once.
+
+    Returns:
+        The parts that fit. Rendered, they count at most `budget.input_tokens`.
+
+    Raises:
+        ContextBudgetError: The parts that may not be cut are larger than the input budget.
+        ValueError: An option is out of its range.
+    """
+    options = FitOptions(
+        documents=documents or DocumentPolicy(),
+        history=history or HistoryPolicy(),
+        protect=frozenset(protect),
+        overflow=overflow,
+    )
+    return fit_with(request, budget, counter or counter_of(budget), framing or ChatFraming(), options)
+
+
+async def afit(
+    request: ContextRequest,
+    budget: ContextBudget,
+    *,
+    counter: TokenCounter | None = None,
+    framing: Framing | None = None,
+    documents: DocumentPolicy | None = None,
+    history: HistoryPolicy | None = None,
+    protect: Collection[str] = (),
+    overflow: Overflow = "error",
+) -> FittedContext:
+    """Fit a request as `fit` does, in a worker thread, so that the event loop stays free. The result is identical."""
+    import asyncio
+
+    return await asyncio.to_thread(
+        fit,
+        request,
+        budget,
+        counter=counter,
+        framing=framing,
+        documents=documents,
+        history=history,
+        protect=protect,
+        overflow=overflow,
+    )
+
+
+def plan(
+    request: ContextRequest,
+    budget: ContextBudget,
+    *,
+    counter: TokenCounter | None = None,
+    framing: Framing | None = None,
+    documents: DocumentPolicy | None = None,
+    history: HistoryPolicy | None = None,
+    protect: Collection[str] = (),
+    overflow: Overflow = "error",
+) -> FitReport:
+    """Return the report that `fit` would give, and change nothing."""
+    return fit(
+        request,
+        budget,
+        counter=counter,
+        framing=framing,
+        documents=documents,
+        history=history,
+        protect=protect,
+        overflow=overflow,
+    ).report
+
+
+def counter_of(budget: ContextBudget) -> TokenCounter:
+    """Return the token counter of the budget's model; `o200k_base` when no model is named."""
+    return counter_for(budget.window.model) if budget.window is not None else counter_for(_DEFAULT_ENCODING)
+
+
+def fit_with(
+    request: ContextRequest, budget: ContextBudget, counter: TokenCounter, framing: Framing, options: FitOptions
+) -> FittedContext:
+    """Fit a request with options that were validated before. The working form of `fit`, for adapters."""
+    subject = Subject(request=request, limit=budget.goal_tokens, counter=counter, framing=framing)
+    if fits(subject):
+        return _untouched(subject, budget)
+    cut = Cutter(subject, budget.shares, options).cut()
+    return FittedContext(
+        request=request,
+        system=cut.draft.system,
+        query=cut.draft.query,
+        documents=cut.packing,
+        history=cut.draft.trimming,
+        report=report_of_cut(subject, budget, cut, options),
+        untouched=False,
+    )
+
+
+def fits(subject: Subject) -> bool:
+    """Tell whether the request fits as it is: bytes first, then counts with an early stop, then the rendering."""
+    conversation, available = subject.conversation, subject.available
+    if available < 0:
+        return False
+    if subject.only_messages:
+        return conversation.bytes_prove_fit(available) or conversation.total_up_to(available) <= available
+    if conversation.total_up_to(available) > available:
+        return False
+    return subject.whole(as_given(subject)) <= subject.limit
+
+
+def _untouched(subject: Subject, budget: ContextBudget) -> FittedContext:
+    draft = as_given(subject)
+    return FittedContext(
+        request=subject.request,
+        system=draft.system,
+        query=draft.query,
+        documents=everything_packed(subject),
+        history=draft.trimming,
+        report=report_of_untouched(subject, budget),
+        untouched=True,
+    )

@@ -1,0 +1,102 @@
+"""OpenAI-shaped message mappings as messages, and back with shortened texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ctxopt_core.content_blocks import arguments_text, call_of, put_together, take_apart
+from ctxopt_core.excerpts import Shortened
+from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder
+from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
+
+_PLAIN_KEYS = frozenset({"role", "content"})
+_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
+
+
+def message_from_openai(mapping: Mapping[str, Any]) -> Message:
+    """Return the view of one OpenAI-shaped message.
+
+    Raises:
+        TypeError: It is not a mapping with a text `role`, or its content is of no known shape.
+    """
+    content = take_apart(mapping.get("content"))
+    calls = tuple(_calls(mapping))
+    known = {call.id for call in calls}
+    texts = content.texts
+    role = role_of(mapping)
+    return Message(
+        role=role,
+        content=texts[0] if isinstance(mapping.get("content"), str) and texts else texts,
+        verbatim=content.verbatim,
+        name=mapping.get("name") or None,
+        tool_calls=calls + tuple(call for call in content.calls if call.id not in known),
+        tool_call_id=mapping.get("tool_call_id") or None,
+        attachments=content.attachments,
+        synthetic=role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0]),
+    )
+
+
+def shortened_openai(mapping: Mapping[str, Any], cut: Shortened) -> dict[str, Any]:
+    """Return a copy of an OpenAI-shaped message with shortened texts; every other key is as it was."""
+    return {**mapping, "content": put_together(mapping.get("content"), cut)}
+
+
+def placeholder_openai(text: str) -> dict[str, Any]:
+    """Return the placeholder as an OpenAI-shaped message."""
+    return {"role": PLACEHOLDER_ROLE, "content": text}
+
+
+def role_of(mapping: Mapping[str, Any]) -> str:
+    """Return the role of an OpenAI-shaped message.
+
+    Raises:
+        TypeError: It is not a mapping with a text `role`.
+    """
+    role = mapping.get("role", mapping.get("type")) if isinstance(mapping, Mapping) else None
+    if not isinstance(role, str):
+        message = f"a message must be a mapping with a text `role`, got {type(mapping).__name__}"
+        raise TypeError(message)
+    return _ROLES.get(role, role)
+
+
+class OpenAIMessages:
+    """Lazy views of OpenAI-shaped messages."""
+
+    __slots__ = ("_mappings",)
+
+    def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
+        self._mappings = mappings
+
+    def __len__(self) -> int:
+        return len(self._mappings)
+
+    def __getitem__(self, index: int) -> Message:
+        return message_from_openai(self._mappings[index])
+
+    def plain(self, index: int) -> tuple[str, str] | None:
+        """Return (role, text) of a message that has nothing else."""
+        return plain_openai(self._mappings[index])
+
+    def system_indices(self, start: int, stop: int) -> Sequence[int]:
+        """Return the indices of system and developer messages in [start, stop)."""
+        return [i for i in range(start, stop) if self._mappings[i].get("role") in SYSTEM_ROLES]
+
+
+def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return (role, text) of an OpenAI-shaped message that has nothing else, else None."""
+    if len(mapping) != len(_PLAIN_KEYS):
+        return None
+    content, role = mapping.get("content"), mapping.get("role")
+    if not isinstance(content, str) or not isinstance(role, str) or is_placeholder(content):
+        return None
+    return _ROLES.get(role, role), content
+
+
+def _calls(mapping: Mapping[str, Any]) -> Iterator[ToolCall]:
+    for call in mapping.get("tool_calls") or ():
+        if isinstance(call, Mapping):
+            yield call_of(call)
+    legacy = mapping.get("function_call")
+    if isinstance(legacy, Mapping):
+        yield ToolCall(name=str(legacy.get("name") or ""), arguments=arguments_text(legacy.get("arguments")))

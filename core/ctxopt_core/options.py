@@ -1,0 +1,42 @@
+"""The choices that a caller makes once and applies to many requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.history import HistoryPolicy
+
+Overflow = Literal["error", "empty"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """How a request is cut.
+
+    Args:
+        documents: How documents are chosen.
+        history: How the conversation is trimmed.
+        protect: Components that may not be cut: `query`, `system` or both. A request in which they do not fit raises.
+        overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query.
+    """
+
+    documents: DocumentPolicy = field(default_factory=DocumentPolicy)
+    history: HistoryPolicy = field(default_factory=HistoryPolicy)
+    protect: frozenset[str] = frozenset()
+    overflow: Overflow = "error"
+
+    def __post_init__(self) -> None:
+        if unknown := sorted(self.protect - {"system", "query"}):
+            message = f"`protect` may name 'system' and 'query', got {', '.join(map(repr, unknown))}"
+            raise ValueError(message)
+        if self.overflow not in ("error", "empty"):
+            message = f"`overflow` must be 'error' or 'empty', got {self.overflow!r}"
+            raise ValueError(message)
+
+    @property
+    def protected(self) -> tuple[Literal["system", "query"], ...]:
+        """The components that are kept whole at any price; none when an overflow empties them."""
+        names: tuple[Literal["system", "query"], ...] = ("system", "query")
+        return tuple(name for name in names if name in self.protect and self.overflow == "error")

@@ -1,0 +1,19 @@
+"""The one message that tells the model how much of the conversation was left out."""
+
+from __future__ import annotations
+
+import re
+
+PLACEHOLDER_ROLE = "assistant"
+_PATTERN = re.compile(r"\[[\d,]+ earlier messages? omitted\]")
+_LONGEST = 60
+
+
+def placeholder_text(messages: int) -> str:
+    """Return the neutral note that says how many messages were left out."""
+    return f"[{messages:,} earlier message{'s' if messages != 1 else ''} omitted]"
+
+
+def is_placeholder(text: str) -> bool:
+    """Tell whether a text is the note of an earlier fit."""
+    return text[:1] == "[" and len(text) <= _LONGEST and _PATTERN.fullmatch(text) is not None

@@ -1,0 +1,156 @@
+"""How the caller will render a request, so that everything is counted as it will really be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from ctxopt_core.conversation import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, Conversation
+from ctxopt_core.excerpts import Shortened
+from ctxopt_core.history import Trimming
+from ctxopt_core.placeholder import PLACEHOLDER_ROLE
+from ctxopt_core.request import ContextRequest, schema_text
+from ctxopt_core.tokens import TokenCounter
+
+
+class DocumentRendering(Protocol):
+    """How a document stands in the prompt.
+
+    1. `render(index, text)` is exactly what the prompt holds for document `index` when its text is `text`: template,
+       metadata and all, but no separator.
+    2. `separator` stands between two documents.
+    3. Both are pure: equal arguments give equal results.
+    """
+
+    @property
+    def separator(self) -> str:
+        """What stands between two documents."""
+
+    def render(self, index: int, text: str) -> str:
+        """Return document `index` as the prompt holds it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainDocuments:
+    """Documents as their bare texts with a separator between them.
+
+    Args:
+        separator: What stands between two documents.
+    """
+
+    separator: str = "\n\n"
+
+    def render(self, index: int, text: str) -> str:  # noqa: ARG002
+        """Return the text itself."""
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A request on its way to fitting: what each component holds at the moment.
+
+    Args:
+        system: The texts of the system prompt.
+        query: The entries of the query; empty when the query is a message of the conversation.
+        documents: (index, text) of the kept documents in reading order.
+        trimming: What is kept of the conversation, system messages and query included.
+    """
+
+    system: tuple[str, ...] = ()
+    query: tuple[str, ...] = ()
+    documents: tuple[tuple[int, str], ...] = ()
+    trimming: Trimming = field(default_factory=Trimming)
+
+    @property
+    def shortened(self) -> Mapping[int, Shortened]:
+        """New texts of shortened messages."""
+        return self.trimming.shortened
+
+
+@runtime_checkable
+class Framing(Protocol):
+    """How the whole request is rendered around its four components.
+
+    1. `documents` tells how one document stands in the prompt.
+    2. `fixed(request, counter)` is the tokens of the request with all four components empty, tool schemas included;
+       `system_overhead(counter)` is what each text of `request.system` costs beside its own count.
+    3. `whole(request, conversation, draft, counter)` is the tokens of the request as it will be sent with the parts of
+       `draft`. It is what the guarantee rests on, so it renders; it does not add up estimates.
+    4. `adds_up` is True when the tokens of a request of nothing but messages are exactly `fixed` plus the cost of each
+       message, so that no rendering is needed to know them.
+    5. Everything is pure.
+    """
+
+    @property
+    def documents(self) -> DocumentRendering:
+        """How one document stands in the prompt."""
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether messages alone need no rendering to be counted."""
+
+    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+        """Return the tokens of the request with empty components."""
+
+    def system_overhead(self, counter: TokenCounter) -> int:
+        """Return the tokens that each system text costs beside its own count."""
+
+    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+        """Return the tokens of the request with the parts of `draft`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatFraming:
+    """A chat request: a system message for each system text, the conversation, one user message.
+
+    The user message holds the documents, a blank line, and the entries of the query.
+
+    Args:
+        documents: How one document stands in the prompt.
+    """
+
+    documents: DocumentRendering = field(default_factory=PlainDocuments)
+
+    @property
+    def adds_up(self) -> bool:
+        """Messages are parted by special tokens, so their costs add up."""
+        return True
+
+    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+        """Return the tokens of tool schemas, of the request's own framing and of the caller's fixed text."""
+        tools = sum(counter.count(schema_text(tool)) for tool in request.tools)
+        user = _message(counter, "user", "") if request.query or request.documents else 0
+        return TOKENS_PER_REQUEST + tools + request.fixed_tokens + user
+
+    def system_overhead(self, counter: TokenCounter) -> int:
+        """Return the framing of one system message."""
+        return _message(counter, "system", "")
+
+    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+        """Return the tokens of the assembled chat request."""
+        tokens = self.fixed(request, counter) + counter.count(self.user_text(draft))
+        tokens += sum(_message(counter, "system", text) for text in draft.system if text)
+        return tokens + conversation_tokens(conversation, draft.trimming, counter)
+
+    def user_text(self, draft: Draft) -> str:
+        """Return the text of the user message that carries documents and query."""
+        rendered = [self.documents.render(index, text) for index, text in draft.documents]
+        return "\n\n".join(part for part in (self.documents.separator.join(rendered), *draft.query) if part)
+
+
+def conversation_tokens(conversation: Conversation, trimming: Trimming, counter: TokenCounter) -> int:
+    """Return the tokens of what is kept of a conversation, placeholder included."""
+    shortened = trimming.shortened
+    tokens = 0
+    for index in trimming.kept:
+        cut = shortened.get(index)
+        tokens += conversation.cost(index) if cut is None else cut.tokens
+    if trimming.placeholder is not None:
+        tokens += _message(counter, PLACEHOLDER_ROLE, trimming.placeholder)
+    return tokens
+
+
+def _message(counter: TokenCounter, role: str, text: str) -> int:
+    return TOKENS_PER_MESSAGE + counter.count(role) + counter.count(text)
+

@@ -1,0 +1,190 @@
+"""What was kept, cut and dropped, and why: counts and reasons, never content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+State = Literal["kept", "partial", "dropped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentReport:
+    """One component of the budget.
+
+    Args:
+        budget: Tokens that it was allowed; None when nothing was cut.
+        before: Tokens that it had.
+        after: Tokens that it has.
+    """
+
+    budget: int | None
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentReport:
+    """What became of one document.
+
+    Args:
+        id: The document's id, or its index.
+        score: The score it came with.
+        state: Kept whole, in part, or dropped.
+        reason: Why it was dropped; None for a kept one.
+    """
+
+    id: str
+    score: float | None
+    state: State
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryReport:
+    """What became of the conversation.
+
+    Args:
+        messages: Messages that there were.
+        kept: Messages that stay, whole or shortened.
+        shortened: Messages that stay in part.
+        turns: Turns that stay, whole or in part, the current one aside.
+        placeholder: Whether a placeholder says what was left out.
+        reasons: How many messages were dropped for which reason.
+        system_scan_bounded: Whether so long a conversation was searched for system messages at its two ends only.
+    """
+
+    messages: int = 0
+    kept: int = 0
+    shortened: int = 0
+    turns: int = 0
+    placeholder: bool = False
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    system_scan_bounded: bool = False
+
+    @property
+    def dropped(self) -> int:
+        """Messages that went."""
+        return self.messages - self.kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitReport:
+    """The account of one fit. It holds counts, ids and reasons, and no content.
+
+    Figures that need the whole input (`input_tokens`, `saved`, `ratio`, the `before` of a component; for an untouched
+    request also `output_tokens`) are counted when they are asked for.
+
+    Args:
+        input_budget: The most that the rendered request may count, in tokens.
+        fixed: Tokens that are not budgeted: template, tool schemas, framing.
+        reserve: Tokens kept free for the answer and for safety.
+        untouched: Whether the request fitted as it was.
+        counted_output: What the fitted request counts; None for an untouched one that was not counted.
+        model: The model's name, if known.
+        context_window: Its window in tokens, if known.
+        window_source: Where that figure comes from.
+        encoding: The tokenizer.
+        exact: Whether counts are exact; False for an estimate.
+        documents: What became of each document.
+        history: What became of the conversation.
+        strategy: The history strategy that was used.
+        fell_back_to: What was used instead where a strategy failed.
+        notes: Fallbacks and choices that the caller should know of.
+    """
+
+    input_budget: int
+    fixed: int
+    reserve: int
+    untouched: bool
+    counted_output: int | None = None
+    model: str | None = None
+    context_window: int | None = None
+    window_source: str | None = None
+    encoding: str = ""
+    exact: bool = True
+    documents: tuple[DocumentReport, ...] = ()
+    history: HistoryReport = field(default_factory=HistoryReport)
+    strategy: str = "turns"
+    fell_back_to: str | None = None
+    notes: tuple[str, ...] = ()
+    cost: Mapping[str, float] | None = None
+    budgets: Mapping[str, int] | None = None
+    after: Mapping[str, int] = field(default_factory=dict)
+    count_before: Callable[[], Mapping[str, int]] = field(default=dict, repr=False, compare=False)
+
+    @cached_property
+    def _before(self) -> Mapping[str, int]:
+        return dict(self.count_before())
+
+    @cached_property
+    def components(self) -> Mapping[str, ComponentReport]:
+        """Budget, before and after of `system`, `query`, `documents` and `history`."""
+        return {
+            name: ComponentReport(
+                budget=None if self.budgets is None else self.budgets[name],
+                before=self._before.get(name, 0),
+                after=(self._before if self.untouched else self.after).get(name, 0),
+            )
+            for name in ("system", "query", "documents", "history")
+        }
+
+    @property
+    def input_tokens(self) -> int:
+        """What the request counted before, rendered."""
+        return self._before["whole"]
+
+    @property
+    def output_tokens(self) -> int:
+        """What the rendered request counts now."""
+        return self.input_tokens if self.counted_output is None else self.counted_output
+
+    @property
+    def saved(self) -> int:
+        """Tokens that were saved; never negative."""
+        return max(0, self.input_tokens - self.output_tokens)
+
+    @property
+    def ratio(self) -> float:
+        """Output over input; 1 for an empty input."""
+        return self.output_tokens / self.input_tokens if self.input_tokens else 1.0
+
+    @property
+    def within_budget(self) -> bool:
+        """Whether the promise is kept: what leaves counts at most the input budget."""
+        return self.output_tokens <= self.input_budget
+
+    @property
+    def dropped_documents(self) -> Mapping[str, str]:
+        """Ids of the dropped documents and the reason of each."""
+        return {row.id: row.reason or "" for row in self.documents if row.state == "dropped"}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole report as plain values, ready for JSON."""
+        from ctxopt_core.report_views import as_dict
+
+        return as_dict(self)
+
+    def to_event(self) -> dict[str, Any]:
+        """Return the figures that are known without counting the whole input, for callbacks and logs."""
+        from ctxopt_core.report_views import as_event
+
+        return as_event(self)
+
+    def to_text(self) -> str:
+        """Return the report as an aligned table."""
+        from ctxopt_core.report_views import as_text
+
+        return as_text(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the figures; what needs the input is counted now."""
+        state = dict(self.__dict__)
+        state["_before"] = self._before
+        state["count_before"] = dict
+        return state

@@ -1,0 +1,127 @@
+"""A report as a dictionary and as a table of text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ctxopt_core.report import DocumentReport, FitReport
+
+_MOST_ROWS = 12
+
+
+def as_dict(report: FitReport) -> dict[str, Any]:
+    """Return every figure of a report as plain values."""
+    return {
+        "model": report.model,
+        "context_window": report.context_window,
+        "window_source": report.window_source,
+        "encoding": report.encoding,
+        "exact": report.exact,
+        "input_budget": report.input_budget,
+        "reserve": report.reserve,
+        "fixed": report.fixed,
+        "input_tokens": report.input_tokens,
+        "output_tokens": report.output_tokens,
+        "saved": report.saved,
+        "ratio": report.ratio,
+        "within_budget": report.within_budget,
+        "untouched": report.untouched,
+        "components": {name: asdict(component) for name, component in report.components.items()},
+        "documents": [asdict(row) for row in report.documents],
+        "history": {**asdict(report.history), "dropped": report.history.dropped},
+        "strategy": report.strategy,
+        "fell_back_to": report.fell_back_to,
+        "notes": list(report.notes),
+        "cost": dict(report.cost) if report.cost else None,
+    }
+
+
+def as_event(report: FitReport) -> dict[str, Any]:
+    """Return the figures that are known without counting the whole input."""
+    states = [row.state for row in report.documents]
+    return {
+        "model": report.model,
+        "encoding": report.encoding,
+        "exact": report.exact,
+        "input_budget": report.input_budget,
+        "reserve": report.reserve,
+        "fixed": report.fixed,
+        "output_tokens": report.counted_output,
+        "untouched": report.untouched,
+        "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
+        "messages": {"given": report.history.messages, "kept": report.history.kept},
+        "strategy": report.strategy,
+        "fell_back_to": report.fell_back_to,
+    }
+
+
+def as_text(report: FitReport) -> str:
+    """Return a report as an aligned table."""
+    lines = [*_head(report), "", *_components(report)]
+    if report.documents:
+        lines += ["", *_documents(report)]
+    if report.history.messages:
+        lines += ["", *_history(report)]
+    lines += [f"note: {note}" for note in report.notes]
+    return "\n".join(lines)
+
+
+def _head(report: FitReport) -> list[str]:
+    window = f"{report.context_window:,}" if report.context_window is not None else "not given"
+    source = f" ({report.window_source})" if report.window_source else ""
+    counting = "exact" if report.exact else "estimate"
+    rows = [
+        ("model", report.model or "not given"),
+        ("context window", window + source),
+        ("reserve", f"{report.reserve:,}"),
+        ("input budget", f"{report.input_budget:,}"),
+        ("counted with", f"{report.encoding} ({counting})"),
+        ("rendered request", f"{report.input_tokens:,} -> {report.output_tokens:,} tokens"),
+        ("saved", f"{report.saved:,} tokens ({1 - report.ratio:.0%})"),
+    ]
+    width = max(len(name) for name, _ in rows)
+    return [f"{name:<{width}}  {value}" for name, value in rows]
+
+
+def _components(report: FitReport) -> list[str]:
+    rows = [("part", "budget", "before", "after"), ("fixed", "", f"{report.fixed:,}", f"{report.fixed:,}")]
+    for name, component in report.components.items():
+        budget = "" if component.budget is None else f"{component.budget:,}"
+        rows.append((name, budget, f"{component.before:,}", f"{component.after:,}"))
+    return _aligned(rows)
+
+
+def _documents(report: FitReport) -> list[str]:
+    states = [row.state for row in report.documents]
+    summary = ", ".join(f"{states.count(state)} {state}" for state in ("kept", "partial", "dropped"))
+    shown = sorted(report.documents, key=lambda row: ("kept", "partial", "dropped").index(row.state))
+    rows = [("document", "score", "state", "reason"), *map(_document_row, shown[:_MOST_ROWS])]
+    more = [f"... and {len(shown) - _MOST_ROWS} more"] if len(shown) > _MOST_ROWS else []
+    return [f"documents: {summary}", *_aligned(rows, left=1), *more]
+
+
+def _document_row(row: DocumentReport) -> tuple[str, str, str, str]:
+    identity = row.id if len(row.id) <= 40 else row.id[:39] + "…"
+    return identity, "" if row.score is None else f"{row.score:.3g}", row.state, row.reason or ""
+
+
+def _history(report: FitReport) -> list[str]:
+    history = report.history
+    reasons = ", ".join(f"{count} {reason}" for reason, count in history.reasons.items())
+    return [
+        f"history: {history.kept} of {history.messages} messages kept, {history.shortened} of them shortened, "
+        f"{history.turns} earlier turns; dropped: {reasons or 'none'}",
+    ]
+
+
+def _aligned(rows: list[tuple[str, str, str, str]], *, left: int = 1) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return [
+        "  ".join(
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

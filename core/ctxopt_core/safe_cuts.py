@@ -1,0 +1,48 @@
+"""Places where a text may be cut without changing how its two halves are tokenised.
+
+At a *safe cut* of `cl100k_base` and `o200k_base` the token lists of both halves concatenate to that of the whole, so
+counts add up exactly. A safe cut depends on the two characters around it alone:
+
+1. before an ASCII space whose previous character is not white space,
+2. after a line break when the next character is neither white space nor `/`,
+3. between a letter or digit and a following space, tab or line break.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+SAFE_CUT = re.compile(r"(?<=\S)(?= )|(?<=[\r\n])(?=[^\s/])|(?<=[^\W_])(?=[ \t\r\n])")
+PIECE = 4_000
+_LOOK_AHEAD = 4_000
+
+
+def pieces(text: str, size: int = PIECE) -> Iterator[tuple[int, int]]:
+    """Yield (start, stop) of consecutive pieces of about `size` characters, every border a safe cut.
+
+    Where no safe cut follows within 4,000 characters, one last piece takes the rest of the text.
+    """
+    start, length = 0, len(text)
+    while length - start > size + _LOOK_AHEAD:
+        cut = SAFE_CUT.search(text, start + size, start + size + _LOOK_AHEAD)
+        if cut is None:
+            break
+        yield start, cut.start()
+        start = cut.start()
+    if start < length:
+        yield start, length
+
+
+def pieces_from_end(text: str, size: int = PIECE) -> Iterator[tuple[int, int]]:
+    """Yield the pieces of `pieces` kind from the end of the text backwards."""
+    stop = len(text)
+    while stop > size + _LOOK_AHEAD:
+        low = stop - size - _LOOK_AHEAD
+        cut = SAFE_CUT.search(text, low, stop - size)
+        if cut is None or cut.start() == 0:
+            break
+        yield cut.start(), stop
+        stop = cut.start()
+    if stop > 0:
+        yield 0, stop

@@ -1,0 +1,139 @@
+"""Where the sentences of one line start.
+
+The `sentencex` package knows the abbreviations and quotation marks of about 300 languages. What it proposes is
+corrected by a few rules that hold in any of them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_LONGEST_CALL = 4_000
+_OVERLAP = 64
+_LONGEST_MARKER = 12
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ASCII_END = re.compile(r"[.!?)]\S{0,12}\s")
+_BLANKS = re.compile(r"\s*")
+_CLOSERS = re.compile(r"""[\ufe0e\ufe0f]?(?:[])}"'’”»*_`]+(?=\s)|[」』）】〉》”’]+)?\s*""")
+_NO_SENTENCE = re.compile(r"\W*(?:\d{1,3}|[A-Za-zÀ-ɏͰ-ӿ]|[ivxIVX]{2,4})?\W*")
+_UNSPACED = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff9d\U00020000-\U0003ffff]")
+_MARKS = re.compile("""[(\\[（「『【《〈“]|[.!?。！？…]{0,8}["'’]{0,2}[)\\]）」』】》〉”]|[。！？｡।॥۔؟]+|…+["'’»]*""")
+_DIGIT_AFTER_END = re.compile("[。！？｡।॥۔؟][0-9０-９]")
+_OPENERS = frozenset("([（「『【《〈“")
+_CLOSING = frozenset(")]）」』】》〉”")
+
+
+def sentence_starts_in_line(line: str, language: str) -> list[int]:
+    """Return the offsets at which the second and later sentences of `line` start.
+
+    Args:
+        line: Text without line breaks that starts and ends with something other than white space.
+        language: A language code that `sentencex` knows; it takes others as English.
+    """
+    if len(line) <= _LONGEST_CALL:
+        return _starts(line, language)
+    found: list[int] = []
+    position = 0
+    while position < len(line):
+        stop = position + _LONGEST_CALL
+        starts = [position + start for start in _starts(line[position:stop], language)]
+        if stop < len(line):
+            # The last sentence of the window is cut off: it is looked at again, with what follows it.
+            position = starts[-1] if starts else stop - _OVERLAP
+        else:
+            position = stop
+        found.extend(starts)
+    return found
+
+
+def _starts(line: str, language: str) -> list[int]:
+    if line.isascii() and not _ASCII_END.search(line):
+        return []
+    starts: list[int] = []
+    previous = 0
+    for proposed in _proposals(line, language):
+        start = _after_closers(line, proposed)
+        if start > previous and _is_boundary(line, previous, start):
+            starts.append(start)
+            previous = start
+    return _with_missed(line, starts)
+
+
+def _proposals(line: str, language: str) -> list[int]:
+    from sentencex import segment
+
+    try:
+        sentences = segment(language, line)
+    except UnicodeEncodeError:
+        line = _SURROGATE.sub("\ufffd", line)
+        sentences = segment(language, line)
+    offsets: list[int] = []
+    position = 0
+    for sentence in sentences:
+        found = line.find(sentence, position)
+        if found > 0:
+            offsets.append(found)
+        position = max(found, position) + len(sentence)
+    return offsets
+
+
+def _after_closers(line: str, offset: int) -> int:
+    """Move a boundary behind the closing marks and the white space that belong to the sentence before it."""
+    closers = _BLANKS if line[offset - 1].isspace() else _CLOSERS
+    match = closers.match(line, offset)
+    return match.end() if match else offset
+
+
+def _is_boundary(line: str, previous: int, start: int) -> bool:
+    if start >= len(line):
+        return False
+    following, before = line[start], line[start - 1]
+    if not following.isascii() and (following == "\u200d" or unicodedata.category(following)[0] == "M"):
+        return False
+    if not before.isspace() and before.isascii() and not _UNSPACED.match(following):
+        return False
+    if before == "」" and following in "とっ、":
+        return False
+    return start - previous > _LONGEST_MARKER or not _NO_SENTENCE.fullmatch(line, previous, start)
+
+
+def _with_missed(line: str, starts: list[int]) -> list[int]:
+    everywhere = not line.isascii() and ("…" in line or _DIGIT_AFTER_END.search(line) is not None)
+    complete: list[int] = []
+    begin = 0
+    for stop in (*starts, len(line)):
+        if everywhere or line[begin] in _OPENERS:
+            complete.extend(_missed(line, begin, stop))
+        complete.append(stop)
+        begin = stop
+    return complete[:-1]
+
+
+def _missed(line: str, begin: int, stop: int) -> Iterator[int]:
+    """Yield the starts that are passed over in one sentence: after `…`, after `(Whole sentence.)`, before a digit."""
+    depth = 0
+    bracketed = line[begin] in _OPENERS
+    for mark in _MARKS.finditer(line, begin, stop):
+        text = mark.group()
+        if text in _OPENERS:
+            depth += 1
+            continue
+        closes = text[-1] in _CLOSING
+        if closes:
+            depth = max(0, depth - 1)
+        blanks = _BLANKS.match(line, mark.end())
+        start = blanks.end() if blanks else mark.end()
+        if depth or start >= stop or line[start].islower():
+            continue
+        if (bracketed and len(text) > 1) if closes else _ends_sentence(line, text, mark.end(), start):
+            yield start
+            bracketed = line[start] in _OPENERS
+
+
+def _ends_sentence(line: str, mark: str, end: int, start: int) -> bool:
+    if mark[0] == "…":
+        return not line[start].isdigit() and (start > end or _UNSPACED.match(line, start) is not None)
+    return line[start].isdigit()

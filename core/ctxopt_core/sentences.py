@@ -1,0 +1,79 @@
+"""Cut a text into sentences without losing a character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxopt_core.code_fences import fenced_blocks
+from ctxopt_core.language_guess import guess_language
+from ctxopt_core.sentence_rules import sentence_starts_in_line
+
+_BLOCK = 32_000
+
+
+def sentence_ends(text: str, *, language: str | None = None) -> list[int]:
+    """Return the exclusive end of every piece of `text`, in rising order.
+
+    The pieces tile the text: each is a sentence, a line without a sentence end, or a whole fenced code block, with the
+    white space that follows it. White space before the first sentence belongs to the first piece.
+
+    Args:
+        text: Any text, of any language or none.
+        language: A language code such as `"de"`; by default it is guessed from the text.
+    """
+    if not text:
+        return []
+    ends = list(sentence_starts(text, language=language))[1:]
+    ends.append(len(text))
+    return ends
+
+
+def sentence_spans(text: str, *, language: str | None = None) -> list[tuple[int, int]]:
+    """Return (start, stop) of every sentence of `text`, without the white space around it."""
+    starts = list(sentence_starts(text, language=language))
+    return [
+        (start, start + len(text[start:following].rstrip()))
+        for start, following in zip(starts, [*starts[1:], len(text)], strict=True)
+    ]
+
+
+def sentence_starts(text: str, *, start: int = 0, language: str | None = None) -> Iterator[int]:
+    """Yield the offset of the first character of every sentence, reading no further than it is asked for.
+
+    Args:
+        text: The whole text.
+        start: Where to begin: the start of a line outside fenced code, or 0.
+        language: As for `sentence_ends`.
+    """
+    chosen = guess_language(text) if language is None else language
+    position = start
+    for fence_start, fence_stop in fenced_blocks(text):
+        if fence_start < start:
+            continue
+        yield from _starts_in_prose(text, position, fence_start, chosen)
+        yield fence_stop - len(text[fence_start:fence_stop].lstrip())
+        position = fence_stop
+    yield from _starts_in_prose(text, position, len(text), chosen)
+
+
+def _starts_in_prose(text: str, start: int, stop: int, language: str) -> Iterator[int]:
+    while start < stop:
+        block_stop = _block_stop(text, start, stop)
+        for line in text[start:block_stop].splitlines(keepends=True):
+            content = line.strip()
+            if content:
+                first = start + len(line) - len(line.lstrip())
+                yield first
+                for offset in sentence_starts_in_line(content, language):
+                    yield first + offset
+            start += len(line)
+
+
+def _block_stop(text: str, start: int, stop: int) -> int:
+    """End a block of lines that is worth splitting at once."""
+    if stop - start <= _BLOCK:
+        return stop
+    line_break = text.rfind("\n", start, start + _BLOCK)
+    if line_break < 0:
+        line_break = text.find("\n", start + _BLOCK, stop)
+    return stop if line_break < 0 else line_break + 1

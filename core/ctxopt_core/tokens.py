@@ -1,0 +1,83 @@
+"""What a token counter is, and how to get one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+from ctxopt_core.callable_counter import CallableCounter
+from ctxopt_core.estimates import EstimateCounter, ScaledCounter
+from ctxopt_core.tiktoken_counter import TiktokenCounter
+
+__all__ = ["CallableCounter", "EstimateCounter", "ScaledCounter", "TiktokenCounter", "TokenCounter", "counter_for"]
+
+_ENCODING_NAMES = frozenset({"gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"})
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """Counts the tokens of a text.
+
+    1. `count` is deterministic and never negative; an empty text counts 0. Special tokens are ordinary text.
+    2. `exceeds(text, limit)` equals `count(text) > limit`, and may stop reading early.
+    3. `prefix_length(text, limit)` is the length in characters of a prefix that itself counts at most `limit`
+       tokens, as long as the tokenizer's borders allow; it never ends inside a code point. `suffix_length` mirrors it.
+    4. `exact` is False when the figures are estimates. An estimate leans towards too many.
+    5. Counts of two texts do not add up to that of their join, unless they are parted where the tokenizer parts them.
+    6. Every method may be called from any thread.
+    """
+
+    @property
+    def name(self) -> str:
+        """The tokenizer's name, for the report."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the figures are what the provider counts."""
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`."""
+
+    def exceeds(self, text: str, limit: int) -> bool:
+        """Tell whether `text` counts more than `limit` tokens."""
+
+    def prefix_length(self, text: str, limit: int) -> int:
+        """Return the characters of a longest prefix within `limit` tokens."""
+
+    def suffix_length(self, text: str, limit: int) -> int:
+        """Return the characters of a longest suffix within `limit` tokens."""
+
+
+def counter_for(tokenizer: str | TokenCounter | Callable[[str], int]) -> TokenCounter:
+    """Return a token counter for a model name, an encoding name, a function, or a counter as it is.
+
+    A model whose tokenizer is not published gets the nearest published encoding times a safety factor, marked as not
+    exact.
+
+    Args:
+        tokenizer: For example `"gpt-4o"`, `"cl100k_base"`, `len`, or a `TokenCounter`.
+
+    Raises:
+        TypeError: `tokenizer` is none of these.
+        ValueError: The model name is empty.
+    """
+    if isinstance(tokenizer, str):
+        name = tokenizer.strip()
+        return TiktokenCounter(name) if name in _ENCODING_NAMES else _for_model(name)
+    if isinstance(tokenizer, TokenCounter):
+        return tokenizer
+    if callable(tokenizer):
+        return CallableCounter(tokenizer, name=getattr(tokenizer, "__name__", "callable"))
+    message = (
+        "`tokenizer` must be a model name, an encoding name, a function from text to tokens or a TokenCounter, "
+        f"got {type(tokenizer).__name__}"
+    )
+    raise TypeError(message)
+
+
+def _for_model(name: str) -> TokenCounter:
+    from ctxopt_core.model_ids import encoding_for
+
+    choice = encoding_for(name)
+    counter = TiktokenCounter(choice.name)
+    return counter if choice.exact else ScaledCounter(counter, choice.safety_factor)

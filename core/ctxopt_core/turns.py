@@ -1,0 +1,185 @@
+"""Turns and exchanges: the units in which a conversation is kept or dropped.
+
+A *turn* is a user message and everything up to the next user message. Inside a turn an *exchange* is an assistant
+message with calls and the run of results that answers it. An exchange is complete or it is not there: results without
+their call, and calls without all of their results, belong to no unit and can only be dropped. A call at the very end
+of the conversation is *pending*: its results are still to come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ctxopt_core.conversation import Conversation
+from ctxopt_core.request import SYSTEM_ROLES, TOOL_ROLES, Message
+
+UnitKind = Literal["user", "assistant", "exchange", "pending"]
+
+
+class Turn(NamedTuple):
+    """A range of messages and its tokens; system messages inside the range are neither counted nor part of it."""
+
+    start: int
+    stop: int
+    tokens: int
+    plain: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """What is kept or dropped together inside a turn.
+
+    Args:
+        kind: `user`, `assistant` (without calls), `exchange` (a call with all its results), `pending` (a call at the
+            very end whose results are still to come).
+        indices: Its messages, ascending.
+        tokens: Their tokens.
+    """
+
+    kind: UnitKind
+    indices: tuple[int, ...]
+    tokens: int
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """The results of an exchange."""
+        return self.indices[1:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """The units of a turn, and what of it belongs to no unit.
+
+    Args:
+        kept: The units, in order.
+        orphans: Results without a call, and calls without all results.
+        blanks: Messages that say nothing.
+        superseded: Placeholders of earlier fits.
+    """
+
+    kept: tuple[Unit, ...]
+    orphans: tuple[int, ...] = ()
+    blanks: tuple[int, ...] = ()
+    superseded: tuple[int, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the units."""
+        return sum(unit.tokens for unit in self.kept)
+
+
+def newest_turns(conversation: Conversation, stop: int) -> Iterator[Turn]:
+    """Yield the turns before index `stop`, newest first, reading no more than is asked for.
+
+    Messages before the first user message form a last turn of their own.
+    """
+    end, tokens, plain = stop, 0, True
+    cost, role_of, is_plain = conversation.cost, conversation.role, conversation.is_plain
+    for index in range(stop - 1, -1, -1):
+        price = cost(index)
+        role = role_of(index)
+        if role in SYSTEM_ROLES:
+            continue
+        tokens += price
+        if role == "user" and (is_plain(index) or not conversation.message(index).synthetic):
+            yield Turn(index, end, tokens, plain and not conversation.is_blank(index))
+            end, tokens, plain = index, 0, True
+        elif role in TOOL_ROLES or not is_plain(index) or conversation.is_blank(index):
+            plain = False
+    if end > 0 and any(conversation.role(index) not in SYSTEM_ROLES for index in range(end)):
+        yield Turn(0, end, tokens, plain)
+
+
+def last_user_message(conversation: Conversation) -> int | None:
+    """Return the index of the last user message that says something; None where there is none."""
+    blank: int | None = None
+    for index in range(len(conversation) - 1, -1, -1):
+        if conversation.role(index) != "user":
+            continue
+        if not conversation.is_plain(index) and conversation.message(index).synthetic:
+            continue
+        if not conversation.is_blank(index):
+            return index
+        blank = index if blank is None else blank
+    return blank
+
+
+def first_user_message(conversation: Conversation, stop: int, *, look_at: int = 50) -> int | None:
+    """Return the index of the first user message before `stop`, looking at the first few messages only."""
+    for index in range(min(stop, look_at)):
+        if conversation.role(index) == "user" and not conversation.is_blank(index):
+            return None if conversation.message(index).synthetic else index
+    return None
+
+
+def units_of(conversation: Conversation, start: int, stop: int) -> Units:
+    """Split the messages of [start, stop) into units."""
+    kept: list[Unit] = []
+    orphans: list[int] = []
+    blanks: list[int] = []
+    superseded: list[int] = []
+    indices = [i for i in range(start, stop) if conversation.role(i) not in SYSTEM_ROLES]
+    position = 0
+    while position < len(indices):
+        index = indices[position]
+        message = conversation.message(index)
+        position += 1
+        if message.synthetic:
+            superseded.append(index)
+        elif message.role in TOOL_ROLES:
+            orphans.append(index)
+        elif message.tool_calls:
+            results = _run_of_results(conversation, indices, position)
+            position += len(results)
+            _add_exchange(conversation, index, message, results, kept, orphans)
+        elif message.empty:
+            blanks.append(index)
+        else:
+            kind: UnitKind = "user" if message.role == "user" else "assistant"
+            kept.append(Unit(kind=kind, indices=(index,), tokens=conversation.cost(index)))
+    return Units(
+        kept=tuple(kept), orphans=tuple(orphans), blanks=tuple(blanks), superseded=tuple(superseded)
+    )
+
+
+def _run_of_results(conversation: Conversation, indices: Sequence[int], position: int) -> list[int]:
+    run: list[int] = []
+    while position < len(indices) and conversation.role(indices[position]) in TOOL_ROLES:
+        run.append(indices[position])
+        position += 1
+    return run
+
+
+def _add_exchange(
+    conversation: Conversation,
+    index: int,
+    message: Message,
+    results: list[int],
+    kept: list[Unit],
+    orphans: list[int],
+) -> None:
+    calls = Counter(call.id or call.name for call in message.tool_calls)
+    answers = {i: _answered(conversation.message(i)) for i in results}
+    matched = [i for i in results if answers[i] in calls]
+    open_calls = calls - Counter(answers[i] for i in matched)
+    orphans.extend(i for i in results if answers[i] not in calls)
+    last = (matched or [index])[-1]
+    if open_calls and _is_end(conversation, last):
+        members = (index, *matched)
+        kept.append(Unit(kind="pending", indices=members, tokens=sum(map(conversation.cost, members))))
+    elif open_calls:
+        orphans.extend((index, *matched))
+    else:
+        members = (index, *matched)
+        kept.append(Unit(kind="exchange", indices=members, tokens=sum(map(conversation.cost, members))))
+
+
+def _answered(message: Message) -> str:
+    return message.tool_call_id or message.name or ""
+
+
+def _is_end(conversation: Conversation, index: int) -> bool:
+    return all(conversation.role(i) in SYSTEM_ROLES for i in range(index + 1, len(conversation)))

@@ -1,0 +1,40 @@
+"""ctxopt for LangChain: fit a request into the model's context window, inside a chain.
+
+The classes are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if find_spec("langchain_core") is None:
+    _missing = "langchain_ctxopt needs LangChain; install it with: pip install 'ctxopt-core[langchain]'"
+    raise ImportError(_missing, name="langchain_core")
+
+if TYPE_CHECKING:
+    from langchain_ctxopt.errors import RequestOverflowError
+    from langchain_ctxopt.optimizer import ContextOptimizer, OptimizedInput
+
+__all__ = ["ContextOptimizer", "OptimizedInput", "RequestOverflowError"]
+
+_HOMES = {
+    "ContextOptimizer": "langchain_ctxopt.optimizer",
+    "OptimizedInput": "langchain_ctxopt.optimizer",
+    "RequestOverflowError": "langchain_ctxopt.errors",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

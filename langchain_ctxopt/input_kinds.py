@@ -1,0 +1,57 @@
+"""The kinds of input that a model step may be given, and the same kind given back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.prompt_values import ChatPromptValue, PromptValue, StringPromptValue
+
+from ctxopt_core.rendering import Draft
+from ctxopt_core.request import ContextRequest
+from langchain_ctxopt.message_views import MessageViews
+from langchain_ctxopt.prompt_framing import kept_messages
+
+
+def messages_of(given: Any) -> Sequence[Any]:  # noqa: ANN401
+    """Return the messages of an input that is not a dict.
+
+    Raises:
+        TypeError: It is nothing that a chat model takes.
+    """
+    if isinstance(given, (str, StringPromptValue)):
+        return [given if isinstance(given, str) else given.text]
+    if isinstance(given, ChatPromptValue):
+        return given.messages
+    if isinstance(given, PromptValue):
+        return given.to_messages()
+    if isinstance(given, BaseMessage):
+        return [given]
+    if isinstance(given, Sequence) and not isinstance(given, bytes):
+        return given
+    message = (
+        f"the input must be a dict for the prompt, a PromptValue, a list of messages or a text, got {type(given).__name__}"
+    )
+    raise TypeError(message)
+
+
+def request_of_messages(messages: Sequence[Any], tools: Sequence[Any]) -> ContextRequest:
+    """Return the request that a list of messages is."""
+    return ContextRequest(history=MessageViews(messages), tools=tuple(tools))
+
+
+def in_kind(given: Any, messages: Sequence[Any], draft: Draft) -> Any:  # noqa: ANN401
+    """Return the kept messages in the kind of the input."""
+    kept = kept_messages(messages, draft)
+    if isinstance(given, str):
+        return kept[0]
+    if isinstance(given, StringPromptValue):
+        return StringPromptValue(text=kept[0])
+    if isinstance(given, ChatPromptValue):
+        return given.model_copy(update={"messages": kept})
+    if isinstance(given, PromptValue):
+        return ChatPromptValue(messages=kept)
+    if isinstance(given, BaseMessage):
+        return kept[0]
+    return tuple(kept) if isinstance(given, tuple) else kept

@@ -1,0 +1,186 @@
+"""LangChain messages, and everything that stands for one, as views that the core can count and cut.
+
+A view is read from its original and never replaces it: whatever is kept whole leaves as the identical object, and what
+is shortened leaves as a copy with the same id, name, tool calls and metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from ctxopt_core.content_blocks import arguments_text, call_of, put_together, take_apart
+from ctxopt_core.excerpts import Shortened
+from ctxopt_core.openai_messages import (
+    message_from_openai,
+    placeholder_openai,
+    plain_openai,
+    role_of,
+    shortened_openai,
+)
+from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder
+from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
+
+SOURCE_MARK = "ctxopt"
+_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
+_PLAIN_ROLES: dict[type, str] = {HumanMessage: "user", AIMessage: "assistant", SystemMessage: "system"}
+
+
+class MessageViews:
+    """Lazy views of a list of messages: LangChain messages, OpenAI-shaped dicts, (role, text) pairs and texts.
+
+    Args:
+        items: The list as the caller gave it.
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: int) -> Message:
+        return view_of(self._items[index])
+
+    def plain(self, index: int) -> tuple[str, str] | None:
+        """Return (role, text) of a message that has nothing else."""
+        item = self._items[index]
+        role = _PLAIN_ROLES.get(type(item))
+        if role is None:
+            return plain_openai(item) if isinstance(item, dict) else None
+        fields = item.__dict__
+        content = fields["content"]
+        if type(content) is not str or fields["name"] is not None or fields["additional_kwargs"]:
+            return None
+        if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"] or content[:1] == "["):
+            return None
+        return role, content
+
+    def system_indices(self, start: int, stop: int) -> Sequence[int]:
+        """Return the indices of system and developer messages in [start, stop)."""
+        found = list(map(type, self._items[start:stop]))
+        ordinary = (HumanMessage, AIMessage, ToolMessage)
+        if found.count(HumanMessage) + found.count(AIMessage) + found.count(ToolMessage) == len(found):
+            return ()
+        return [
+            start + offset
+            for offset, kind in enumerate(found)
+            if kind not in ordinary and role_of_item(self._items[start + offset]) in SYSTEM_ROLES
+        ]
+
+
+def view_of(item: Any) -> Message:  # noqa: ANN401
+    """Return the view of one message, whatever stands for it.
+
+    Raises:
+        TypeError: It is nothing that LangChain takes for a message.
+    """
+    if isinstance(item, BaseMessage):
+        return _view_of_message(item)
+    if isinstance(item, Mapping):
+        return message_from_openai(item)
+    return Message(role=role_of_item(item), content=_text_of_pair(item))
+
+
+def role_of_item(item: Any) -> str:  # noqa: ANN401
+    """Return the role of one message, whatever stands for it."""
+    if isinstance(item, BaseMessage):
+        return _role_of_message(item)
+    if isinstance(item, Mapping):
+        return role_of(item)
+    if isinstance(item, str):
+        return "user"
+    if isinstance(item, Sequence) and len(item) == 2 and all(isinstance(part, str) for part in item):
+        return _ROLES.get(item[0], item[0])
+    message = f"expected a message, a dict with role and content, a (role, text) pair or a text, got {type(item).__name__}"
+    raise TypeError(message)
+
+
+def shortened_item(item: Any, cut: Shortened) -> Any:  # noqa: ANN401
+    """Return a copy of a message with shortened texts; everything else is as it was."""
+    if isinstance(item, BaseMessage):
+        return item.model_copy(update={"content": put_together(item.content, cut)})
+    if isinstance(item, Mapping):
+        return shortened_openai(item, cut)
+    text = cut.texts[0] if cut.texts else ""
+    return text if isinstance(item, str) else type(item)((item[0], text))
+
+
+def placeholder_item(text: str, beside: Any) -> Any:  # noqa: ANN401
+    """Return the placeholder in the form of the message that it stands beside."""
+    if isinstance(beside, Mapping):
+        return placeholder_openai(text)
+    if isinstance(beside, BaseMessage):
+        return AIMessage(content=text, additional_kwargs={"lc_source": SOURCE_MARK})
+    return ("ai", text)
+
+
+def _view_of_message(message: BaseMessage) -> Message:
+    role = _role_of_message(message)
+    content = take_apart(message.content)
+    calls = _calls_of(message)
+    known = {call.id for call in calls}
+    texts = content.texts
+    return Message(
+        role=role,
+        content=texts[0] if isinstance(message.content, str) and texts else texts,
+        verbatim=content.verbatim,
+        name=message.name or None,
+        tool_calls=(*calls, *(call for call in content.calls if call.id not in known)),
+        tool_call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
+        attachments=content.attachments,
+        synthetic=_is_synthetic(message, role, texts),
+    )
+
+
+def _role_of_message(message: BaseMessage) -> str:
+    if isinstance(message, RemoveMessage):
+        refused = "a RemoveMessage is an instruction to a graph's state, not a message to a model; apply it first"
+        raise TypeError(refused)
+    if isinstance(message, HumanMessage):
+        return "user"
+    if isinstance(message, AIMessage):
+        return "assistant"
+    if isinstance(message, SystemMessage):
+        return "developer" if message.additional_kwargs.get("__openai_role__") == "developer" else "system"
+    if isinstance(message, ToolMessage):
+        return "tool"
+    if isinstance(message, FunctionMessage):
+        return "function"
+    role = message.role if isinstance(message, ChatMessage) else message.type
+    return _ROLES.get(role, role)
+
+
+def _calls_of(message: BaseMessage) -> tuple[ToolCall, ...]:
+    if not isinstance(message, AIMessage):
+        return ()
+    calls = [
+        ToolCall(id=call.get("id"), name=call.get("name") or "", arguments=arguments_text(call.get("args")))
+        for call in (*message.tool_calls, *message.invalid_tool_calls)
+    ]
+    extra = message.additional_kwargs
+    if not calls:
+        calls = [call_of(call) for call in extra.get("tool_calls") or () if isinstance(call, Mapping)]
+    legacy = extra.get("function_call")
+    if not calls and isinstance(legacy, Mapping):
+        calls = [call_of({"name": legacy.get("name"), "arguments": legacy.get("arguments")})]
+    return tuple(calls)
+
+
+def _is_synthetic(message: BaseMessage, role: str, texts: tuple[str, ...]) -> bool:
+    if message.additional_kwargs.get("lc_source") == SOURCE_MARK:
+        return True
+    return role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0])

@@ -1,0 +1,249 @@
+"""The optimizer as a step of a LangChain chain, before the prompt or after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from langchain_core.callbacks import CallbackManagerForChainRun, dispatch_custom_event
+from langchain_core.prompts import BasePromptTemplate
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.runnables.config import run_in_executor
+from pydantic import ConfigDict, Field, PlainValidator, PrivateAttr
+
+from ctxopt_core.budget import ContextBudget, Shares
+from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fitting import fit_with
+from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.options import FitOptions, Overflow
+from ctxopt_core.rendering import ChatFraming, Draft
+from ctxopt_core.report import FitReport
+from ctxopt_core.tokens import TokenCounter
+from langchain_ctxopt.budgeting import Budgeting, budgeting_of
+from langchain_ctxopt.document_rendering import ScoreOf, checked_template
+from langchain_ctxopt.errors import RequestOverflowError
+from langchain_ctxopt.input_kinds import in_kind, messages_of, request_of_messages
+from langchain_ctxopt.prompt_stage import PromptStage
+
+T = TypeVar("T")
+
+REPORT_EVENT = "ctxopt_report"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizedInput:
+    """What a fit gives back.
+
+    Args:
+        value: The input, in the kind in which it was given, now within the budget; the identical object if it fitted.
+        report: What was kept, cut and dropped, and why.
+    """
+
+    value: Any
+    report: FitReport
+
+
+class _Value(Generic[T]):
+    """Accepts an instance of a frozen value, or the mapping that its fields make."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self.kind = kind
+
+    def __call__(self, value: object) -> T:
+        if isinstance(value, self.kind):
+            return value
+        if isinstance(value, Mapping):
+            return self.kind(**value)
+        message = f"expected {self.kind.__name__} or a mapping of its fields, got {type(value).__name__}"
+        raise ValueError(message)
+
+
+class ContextOptimizer(RunnableSerializable[Any, Any]):
+    """Fits what flows through a chain into the model's context window.
+
+    Before the prompt it takes and gives the prompt's input dict, so that documents, history, query and system text can
+    each be cut to their allowance; everything else is counted by rendering the real prompt. After the prompt, or on any
+    list of messages, it takes and gives a `PromptValue`, a list or a text. What fits comes back as the identical
+    object.
+
+    Attributes:
+        model: A model name or a LangChain model: it decides window, answer reserve, tokenizer and bound tool schemas.
+        prompt: The prompt that follows. Needed for dict input.
+        context_window: Input and answer together, in tokens; overrides what the model says.
+        max_input_tokens: The most that the request may count, in tokens.
+        output_reserve: Tokens kept free for the answer; by default the model's own `max_tokens`, else 4,096 but at
+            most an eighth of the window. 0 when only `max_input_tokens` is given.
+        safety_margin: Further tokens kept free.
+        target: A limit of one's own, in tokens.
+        shares: Guaranteed percentages of the components, as `Shares` or a mapping.
+        documents: How documents are chosen, as `DocumentPolicy` or a mapping.
+        history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
+        protect: Components that may not be cut: `query`, `system`.
+        overflow: `error` or `empty`; see `ctxopt_core.fit`.
+        query_key: Key of the query; by default the first of `question`, `query`, `input` that is there.
+        documents_key: Key of the documents; by default the first of `context`, `documents`.
+        history_key: Key of the messages; by default the first of `chat_history`, `history`, `messages`.
+        system_key: Key of a system text; by default `system` or `system_prompt`, if there.
+        documents_as: `documents` gives documents back; `text` gives them rendered, ready for the template.
+        document_prompt: Formats one document, for counting and for `text`. A text is taken as a template.
+        document_separator: What stands between two documents.
+        score: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
+        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`.
+        on_report: Called with the report of each fit.
+
+    Raises:
+        ValueError: A setting is out of its range, or none of model, window and limit is given.
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, protected_namespaces=())
+
+    model: Any = None
+    prompt: BasePromptTemplate[Any] | None = None
+    context_window: int | None = None
+    max_input_tokens: int | None = None
+    output_reserve: int | None = None
+    safety_margin: int = 0
+    target: int | None = None
+    trigger: float = 1.0
+    shares: Annotated[Shares, PlainValidator(_Value(Shares))] = Shares()
+    documents: Annotated[DocumentPolicy, PlainValidator(_Value(DocumentPolicy))] = DocumentPolicy()
+    history: Annotated[HistoryPolicy, PlainValidator(_Value(HistoryPolicy))] = HistoryPolicy()
+    protect: tuple[str, ...] = ()
+    overflow: Overflow = "error"
+    query_key: str | None = None
+    documents_key: str | None = None
+    history_key: str | None = None
+    system_key: str | None = None
+    documents_as: Literal["documents", "text"] = "documents"
+    document_prompt: Annotated[BasePromptTemplate[str] | None, PlainValidator(checked_template)] = None
+    document_separator: str | None = None
+    score: str | ScoreOf | None = None
+    token_counter: str | TokenCounter | Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
+    on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
+
+    _budgeting: Budgeting = PrivateAttr()
+    _options: FitOptions = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
+        """Work out window, reserve, tokenizer and tools once."""
+        super().model_post_init(context)
+        self._options = FitOptions(
+            documents=self.documents,
+            history=self.history,
+            protect=frozenset(self.protect),
+            overflow=self.overflow,
+        )
+        self._budgeting = budgeting_of(
+            self.model,
+            token_counter=self.token_counter,
+            context_window=self.context_window,
+            max_input_tokens=self.max_input_tokens,
+            output_reserve=self.output_reserve,
+            safety_margin=self.safety_margin,
+            target=self.target,
+            trigger=self.trigger,
+            shares=self.shares,
+        )
+
+    @property
+    def budget(self) -> ContextBudget:
+        """The budget that inputs are fitted into."""
+        return self._budgeting.budget
+
+    def fit(self, value: Any) -> OptimizedInput:  # noqa: ANN401
+        """Fit one input and return it together with the report.
+
+        Args:
+            value: The prompt's input dict, a `PromptValue`, a list of messages, or a text.
+
+        Raises:
+            RequestOverflowError: What may not be cut is larger than the input budget.
+            ValueError: A dict was given without `prompt`, or holds none of the keys.
+            TypeError: The input is of no kind that a chain hands to a prompt or a model.
+        """
+        try:
+            optimized = self._fit_dict(value) if isinstance(value, dict) else self._fit_messages(value)
+        except ContextBudgetError as error:
+            raise RequestOverflowError.of(error) from error
+        if self.on_report is not None:
+            self.on_report(optimized.report)
+        return optimized
+
+    def plan(self, value: Any) -> FitReport:  # noqa: ANN401
+        """Return the report that a fit would give. The input is not changed and `on_report` is not called."""
+        return self.with_changes(on_report=None).fit(value).report
+
+    def with_changes(self, **changes: Any) -> ContextOptimizer:  # noqa: ANN401
+        """Return a copy with other settings, validated as at construction."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**fields, **changes})
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401
+        """Return the input within the budget, in the kind in which it was given."""
+        _reject_arguments(kwargs)
+        return self._call_with_config(self._run, input, config)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401
+        """Return what `invoke` returns; the work is done in a worker thread."""
+        _reject_arguments(kwargs)
+        return await self._acall_with_config(self._arun, input, config)
+
+    def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:  # noqa: ANN401
+        optimized = self.fit(value)
+        if run_manager.handlers:
+            dispatch_custom_event(REPORT_EVENT, optimized.report.to_event(), config=config)
+        return optimized.value
+
+    async def _arun(self, value: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ANN401
+        return await run_in_executor(config, self._run, value, run_manager, config)
+
+    def _fit_messages(self, value: Any) -> OptimizedInput:  # noqa: ANN401
+        messages = messages_of(value)
+        request = request_of_messages(messages, self._budgeting.schemas)
+        fitted = fit_with(request, self.budget, self._budgeting.counter, ChatFraming(), self._options)
+        if fitted.untouched:
+            return OptimizedInput(value=value, report=fitted.report)
+        draft = Draft(trimming=fitted.history)
+        return OptimizedInput(value=in_kind(value, messages, draft), report=fitted.report)
+
+    def _fit_dict(self, value: dict[str, Any]) -> OptimizedInput:
+        if self.prompt is None:
+            message = (
+                "a dict can only be fitted with the prompt that it is meant for; pass `prompt=` to ContextOptimizer, or "
+                "place it after the prompt"
+            )
+            raise ValueError(message)
+        stage = PromptStage.of(self, value)
+        fitted = fit_with(
+            stage.request(self._budgeting.schemas),
+            self.budget,
+            self._budgeting.counter,
+            stage.framing(self.prompt),
+            self._options,
+        )
+        return OptimizedInput(value=stage.output(fitted), report=fitted.report)
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """Tell LangChain that the optimizer can be stored and loaded."""
+        return True
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The settings that are stored as plain values."""
+        return {
+            "shares": self.shares.as_dict(),
+            "documents": asdict(self.documents),
+            "history": asdict(self.history),
+        }
+
+
+def _reject_arguments(arguments: Mapping[str, Any]) -> None:
+    if arguments:
+        message = (
+            f"ContextOptimizer takes no arguments at a call, got {', '.join(sorted(arguments))}; "
+            "set them at construction or with `with_changes`"
+        )
+        raise TypeError(message)
