@@ -100,14 +100,14 @@ def checked_template(template: object) -> BasePromptTemplate[str] | None:
     """Return a document template, a text being taken as a template of it.
 
     Raises:
-        TypeError: It is neither a prompt template nor a text.
+        ValueError: It is neither a prompt template nor a text.
     """
     if template is None or isinstance(template, BasePromptTemplate):
         return template
     if isinstance(template, str):
         return PromptTemplate.from_template(template)
     message = f"`document_prompt` must be a prompt template or its text, got {type(template).__name__}"
-    raise TypeError(message)
+    raise ValueError(message)
 
 
 def _score(document: LangChainDocument, score_of: ScoreOf | str | None) -> float | None:

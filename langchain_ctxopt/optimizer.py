@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field, PlainValidator, PrivateAttr
 
-from ctxopt_core.budget import ContextBudget, Shares
+from ctxopt_core.budget import COMPONENTS, ContextBudget, Shares
 from ctxopt_core.documents import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting import fit_with
@@ -60,6 +60,13 @@ class _Value(Generic[T]):
         raise ValueError(message)
 
 
+def _checked_prompt(prompt: object) -> BasePromptTemplate[Any] | None:
+    if prompt is None or isinstance(prompt, BasePromptTemplate):
+        return prompt
+    message = f"`prompt` must be the prompt template that follows in the chain, got {type(prompt).__name__}"
+    raise ValueError(message)
+
+
 class ContextOptimizer(RunnableSerializable[Any, Any]):
     """Fits what flows through a chain into the model's context window.
 
@@ -100,7 +107,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, protected_namespaces=())
 
     model: Any = None
-    prompt: BasePromptTemplate[Any] | None = None
+    prompt: Annotated[BasePromptTemplate[Any] | None, PlainValidator(_checked_prompt)] = None
     context_window: int | None = None
     max_input_tokens: int | None = None
     output_reserve: int | None = None
@@ -233,11 +240,14 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     @property
     def lc_attributes(self) -> dict[str, Any]:
         """The settings that are stored as plain values."""
-        return {
-            "shares": self.shares.as_dict(),
+        stored: dict[str, Any] = {
+            "shares": {name: getattr(self.shares, name) for name in COMPONENTS},
             "documents": asdict(self.documents),
             "history": asdict(self.history),
         }
+        if isinstance(self.token_counter, str):
+            stored["token_counter"] = self.token_counter
+        return stored
 
 
 def _reject_arguments(arguments: Mapping[str, Any]) -> None:

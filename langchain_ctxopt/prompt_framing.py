@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 from langchain_core.prompts import BasePromptTemplate
 
 from ctxopt_core.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
-from ctxopt_core.rendering import DocumentRendering, Draft
-from ctxopt_core.request import ContextRequest, schema_text
+from ctxopt_core.rendering import DocumentRendering, Draft, schema_tokens
+from ctxopt_core.request import ContextRequest
 from ctxopt_core.tokens import TokenCounter
 from langchain_ctxopt.document_rendering import ListedDocuments, with_text
 from langchain_ctxopt.message_views import placeholder_item, shortened_item, view_of
@@ -71,16 +72,14 @@ class PromptInput:
 
 def kept_messages(originals: Sequence[Any], draft: Draft) -> list[Any]:
     """Return the kept messages: originals, copies where shortened, and the placeholder where there is one."""
-    trimming, shortened = draft.trimming, draft.trimming.shortened
-    if not shortened and trimming.placeholder is None:
-        return [originals[i] for i in trimming.kept]
-    found: list[Any] = []
-    for index in trimming.kept:
-        original = originals[index]
-        cut = shortened.get(index)
-        found.append(original if cut is None else shortened_item(original, cut))
-        if trimming.placeholder is not None and index == trimming.placeholder_after:
-            found.append(placeholder_item(trimming.placeholder, original))
+    trimming = draft.trimming
+    kept = trimming.kept
+    found = [originals[i] for i in kept]
+    for index, cut in trimming.shortened.items():
+        found[bisect_left(kept, index)] = shortened_item(originals[index], cut)
+    after = trimming.placeholder_after
+    if trimming.placeholder is not None and after is not None:
+        found.insert(bisect_left(kept, after) + 1, placeholder_item(trimming.placeholder, originals[after]))
     return found
 
 
@@ -130,7 +129,7 @@ class PromptFraming:
 
     @staticmethod
     def _beside(request: ContextRequest, counter: TokenCounter) -> int:
-        return request.fixed_tokens + sum(counter.count(schema_text(tool)) for tool in request.tools)
+        return request.fixed_tokens + schema_tokens(request, counter)
 
 
 def default_rendering(documents: Sequence[Any]) -> ListedDocuments:

@@ -87,9 +87,7 @@ class ContextBudget:
         trigger = _checked_trigger(self.trigger)
         budget = self._input_budget()
         object.__setattr__(self, "input_tokens", budget)
-        object.__setattr__(
-            self, "goal_tokens", budget if trigger == 1 else max(1, math.ceil(trigger * budget) - 1)
-        )
+        object.__setattr__(self, "goal_tokens", budget if trigger == 1 else max(1, math.ceil(trigger * budget) - 1))
 
     @classmethod
     def for_model(
@@ -156,12 +154,11 @@ class ContextBudget:
         return budget_from_environment(environ)
 
     def should_act(self, count: int) -> bool:
-        """Tell whether a request of `count` tokens is to be cut.
+        """Tell whether a request of `count` tokens is looked at: whether it reaches `trigger` times the input budget.
 
-        With a `trigger` below 1: whether `count` reaches `trigger` times the input budget. With the default
-        of 1: whether `count` is above the input budget, since a request that just fits is left alone.
+        One that exactly fills the input budget is looked at too, and has nothing to lose.
         """
-        return count > self.goal_tokens
+        return count > self.goal_tokens or count >= self.input_tokens
 
     def _input_budget(self) -> int:
         limits = [limit for limit in (self.target, self.max_input_tokens) if limit is not None]

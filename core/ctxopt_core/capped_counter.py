@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.tokens import TokenCounter, memory_of
 
 _ALWAYS_COUNTED = 8_000
 
@@ -18,12 +18,13 @@ class CappedCounter:
         ceiling: The input budget, in tokens.
     """
 
-    __slots__ = ("_ceiling", "_counter", "_over", "exact", "exceeds", "name", "prefix_length", "suffix_length")
+    __slots__ = ("_ceiling", "_counter", "_over", "exact", "exceeds", "known", "name", "prefix_length", "suffix_length")
 
     def __init__(self, counter: TokenCounter, ceiling: int) -> None:
         self._counter = counter
         self._ceiling = max(0, ceiling)
         self._over: set[str] = set()
+        self.known = memory_of(counter)
         self.name = counter.name
         self.exact = counter.exact
         self.exceeds = counter.exceeds

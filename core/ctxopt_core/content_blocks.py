@@ -30,6 +30,7 @@ _ATTACHMENTS: Mapping[str, AttachmentKind] = {
 _CALLS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "function_call", "invalid_tool_call"})
 _READ_TEXT = {"thinking": "thinking", "refusal": "refusal", "text-plain": "text"}
 _UNREAD_KEYS = frozenset({"signature", "encrypted_content", "data", "base64", "cache_control", "index", "extras"})
+_MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,8 @@ def take_apart(content: object) -> Content:
             calls.append(call_of(part))
         else:
             verbatim.extend(_verbatim(part, kind))
+            if not _MEDIA_KEYS.isdisjoint(part):
+                attachments.append(Attachment(kind="other"))
     return Content(
         texts=tuple(texts), verbatim=tuple(verbatim), attachments=tuple(attachments), calls=tuple(calls)
     )
@@ -99,7 +102,7 @@ def put_together(content: object, cut: Shortened) -> Any:  # noqa: ANN401
             text = next(texts)
             if text:
                 parts.append(text if isinstance(part, str) else part if text == _text(part) else {**part, "text": text})
-        elif kind in _ATTACHMENTS and cut.attachments_omitted:
+        elif cut.attachments_omitted and _is_attachment(part, kind):
             if not said:
                 parts.append({"type": "text", "text": ATTACHMENT_OMITTED})
             said = True
@@ -137,6 +140,12 @@ def _kind(part: object) -> str:
         return str(part.get("type") or ("text" if "text" in part else ""))
     message = f"a part of a message's `content` must be a text or a mapping, got {type(part).__name__}"
     raise TypeError(message)
+
+
+def _is_attachment(part: Any, kind: str) -> bool:  # noqa: ANN401
+    if kind in _ATTACHMENTS:
+        return True
+    return kind not in _TEXT and kind not in _CALLS and not _MEDIA_KEYS.isdisjoint(part)
 
 
 def _text(part: Any) -> str:  # noqa: ANN401

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from ctxopt_core.request import SYSTEM_ROLES, Message
-from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.tokens import TokenCounter, memory_of
 
 TOKENS_PER_MESSAGE = 3
 TOKENS_PER_NAME = 1
 TOKENS_PER_REQUEST = 3
 SYSTEM_SCAN_HEAD = 1_000
 SYSTEM_SCAN_TAIL = 10_000
+_PROBES = 8
+_UNBOUNDED = 2**62
 
 
 @runtime_checkable
@@ -69,7 +71,10 @@ def message_tokens(message: Message, counter: TokenCounter) -> int:
     the id that it answers, and the allowance of each attachment. The rule is the one OpenAI publishes for its chat
     models; it is exact for text and an upper bound for calls.
     """
-    count = counter.count
+    return _message_tokens(message, counter.count)
+
+
+def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
     tokens = TOKENS_PER_MESSAGE + count(message.role)
     tokens += sum(count(text) for text in message.texts)
     tokens += sum(count(text) for text in message.verbatim)
@@ -90,15 +95,30 @@ class Conversation:
         counter: Counts their texts.
     """
 
-    __slots__ = ("_blank", "_costs", "_counter", "_framing", "_roles", "_views", "system_scan_bounded", "systems")
+    __slots__ = (
+        "_count",
+        "_framing",
+        "_known",
+        "_messages",
+        "_views",
+        "blank",
+        "costs",
+        "roles",
+        "special",
+        "system_scan_bounded",
+        "systems",
+    )
 
     def __init__(self, messages: Sequence[Message] | MessageViews, counter: TokenCounter) -> None:
         self._views: MessageViews = messages if isinstance(messages, MessageViews) else MessageList(messages)
-        self._counter = counter
-        self._costs: dict[int, int] = {}
-        self._roles: dict[int, str] = {}
-        self._blank: set[int] = set()
+        self._count = counter.count
+        self._known = memory_of(counter)
+        self._messages: dict[int, Message] = {}
         self._framing: dict[str, int] = {}
+        self.costs: dict[int, int] = {}
+        self.roles: dict[int, str] = {}
+        self.special: set[int] = set()
+        self.blank: set[int] = set()
         self.systems, self.system_scan_bounded = self._find_systems()
 
     def __len__(self) -> int:
@@ -106,41 +126,59 @@ class Conversation:
 
     def message(self, index: int) -> Message:
         """Return the full view of a message."""
-        return self._views[index]
+        found = self._messages.get(index)
+        if found is None:
+            found = self._messages[index] = self._views[index]
+        return found
 
     def role(self, index: int) -> str:
         """Return a message's role."""
-        found = self._roles.get(index)
+        found = self.roles.get(index)
         if found is None:
             plain = self._views.plain(index)
-            found = self._roles[index] = plain[0] if plain else self._views[index].role
+            found = plain[0] if plain else self.message(index).role
         return found
-
-    def is_plain(self, index: int) -> bool:
-        """Tell whether a message has nothing but a role and one text."""
-        return self._views.plain(index) is not None
 
     def is_blank(self, index: int) -> bool:
         """Tell whether a message says nothing and calls nothing."""
         self.cost(index)
-        return index in self._blank
+        return index in self.blank
+
+    def is_synthetic(self, index: int) -> bool:
+        """Tell whether a message is a placeholder that an earlier fit put there."""
+        self.cost(index)
+        return index in self.special and self.message(index).synthetic
+
+    def opens_turn(self, index: int) -> bool:
+        """Tell whether a message is one of a user who says something."""
+        return self.role(index) == "user" and not self.is_blank(index) and not self.is_synthetic(index)
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone: what shortening can win."""
-        return sum(self._counter.count(text) for text in self._views[index].texts)
+        return sum(self._count(text) for text in self.message(index).texts)
 
     def cost(self, index: int) -> int:
         """Return a message's tokens as rendered."""
-        found = self._costs.get(index)
-        return self._measure(index) if found is None else found
+        found = self.costs.get(index)
+        return self.measure(index) if found is None else found
 
     def total_up_to(self, limit: int) -> int:
         """Return the tokens of all messages; once the sum has passed `limit`, any larger figure."""
         total = 0
-        costs, measure = self._costs, self._measure
+        costs, roles, framing = self.costs, self.roles, self._framing
+        plain_of, known = self._views.plain, self._known
         for index in range(len(self._views) - 1, -1, -1):
-            found = costs.get(index)
-            total += measure(index) if found is None else found
+            cost = costs.get(index)
+            if cost is None:
+                # The inlined common case of `measure`: a plain message whose text was counted before.
+                plain = plain_of(index)
+                tokens = known(plain[1]) if plain is not None else None
+                if plain is not None and tokens and plain[0] in framing and not plain[1].isspace():
+                    roles[index] = plain[0]
+                    cost = costs[index] = tokens + framing[plain[0]]
+                else:
+                    cost = self.measure(index)
+            total += cost
             if total > limit:
                 return total
         return total
@@ -148,41 +186,49 @@ class Conversation:
     def bytes_prove_fit(self, limit: int) -> bool:
         """Tell whether the mere bytes of the conversation prove that it is within `limit`, without tokenising.
 
-        A token is at least one byte, so a text never counts more tokens than it has bytes.
+        A token is at least one byte, so a text never counts more tokens than it has bytes. A few messages are looked
+        at first, to see whether trying is worth it.
         """
+        length = len(self._views)
+        probe = range(0, length, length // _PROBES + 1)
+        if sum(map(self._byte_bound, probe)) * length > 2 * limit * len(probe):
+            return False
         bound = 0
-        for index in range(len(self._views) - 1, -1, -1):
-            plain = self._views.plain(index)
-            if plain is None:
-                return False
-            text = plain[1]
-            bound += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-            bound += self._overhead(plain[0])
+        for index in range(length - 1, -1, -1):
+            bound += self._byte_bound(index)
             if bound > limit:
                 return False
         return True
 
-    def _measure(self, index: int) -> int:
+    def measure(self, index: int) -> int:
+        """Read and count a message for the first time."""
         plain = self._views.plain(index)
         if plain is None:
-            message = self._views[index]
+            message = self.message(index)
             role, blank = message.role, message.empty
-            tokens = message_tokens(message, self._counter)
+            tokens = _message_tokens(message, self._count)
+            self.special.add(index)
         else:
             role, text = plain
             blank = not text or text.isspace()
-            overhead = self._framing.get(role)
-            tokens = self._counter.count(text) + (self._overhead(role) if overhead is None else overhead)
-        self._roles[index] = role
+            tokens = self._count(text) + (self._framing.get(role) or self._overhead(role))
+        self.roles[index] = role
+        self.costs[index] = tokens
         if blank:
-            self._blank.add(index)
-        self._costs[index] = tokens
+            self.blank.add(index)
+            self.special.add(index)
         return tokens
 
+    def _byte_bound(self, index: int) -> int:
+        plain = self._views.plain(index)
+        if plain is None:
+            return _UNBOUNDED
+        text = plain[1]
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        return size + (self._framing.get(plain[0]) or self._overhead(plain[0]))
+
     def _overhead(self, role: str) -> int:
-        found = self._framing.get(role)
-        if found is None:
-            found = self._framing[role] = TOKENS_PER_MESSAGE + self._counter.count(role)
+        found = self._framing[role] = TOKENS_PER_MESSAGE + self._count(role)
         return found
 
     def _find_systems(self) -> tuple[tuple[int, ...], bool]:

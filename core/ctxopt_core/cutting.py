@@ -93,7 +93,7 @@ class Cutter:
             allocation=allocation,
             needs=self.needs,
             used=self.used,
-            whole=self.subject.whole(draft),
+            whole=self._whole(),
         )
 
     def draft(self) -> Draft:
@@ -114,6 +114,12 @@ class Cutter:
             documents=tuple((i, texts.get(i) or documents[i].text or "") for i in self.packing.kept),
             trimming=merged,
         )
+
+    def _whole(self) -> int:
+        """Tokens of the request as it stands. Costs of messages add up exactly; everything else is rendered."""
+        if self.subject.only_messages:
+            return self.subject.fixed + sum(self.used.values())
+        return self.subject.whole(self.draft())
 
     def _allocate(self) -> Allocation:
         protected = self.options.protected
@@ -167,7 +173,7 @@ class Cutter:
     def _tighten(self) -> None:
         """Cut the component that can best bear it by what the whole is over, until the whole fits."""
         for _ in range(_ROUNDS):
-            over = self.subject.whole(self.draft()) - self.subject.limit
+            over = self._whole() - self.subject.limit
             if over <= 0:
                 return
             if not self._cut_further(over):
@@ -193,12 +199,14 @@ class Cutter:
         """Offer what is left to the documents, then to the conversation; keep it only if the whole still fits."""
         offers: dict[Component, Callable[[int], None]] = {"documents": self._pack, "history": self._trim}
         for name, cut in offers.items():
-            spare = self.subject.limit - self.subject.whole(self.draft())
-            if spare < _WORTH_FILLING or not self._may_grow(name):
+            if not self._may_grow(name):
                 continue
+            spare = self.subject.limit - self._whole()
+            if spare < _WORTH_FILLING:
+                return
             packing, trimming, before = self.packing, self.trimming, self.used[name]
             cut(before + spare)
-            if self.used[name] < before or self.subject.whole(self.draft()) > self.subject.limit:
+            if self.used[name] < before or self._whole() > self.subject.limit:
                 self.packing, self.trimming = packing, trimming
 
     def _may_grow(self, name: Component) -> bool:

@@ -47,6 +47,12 @@ class EstimateCounter:
     def __repr__(self) -> str:
         return "EstimateCounter()"
 
+    def __eq__(self, other: object) -> bool:
+        return True if isinstance(other, EstimateCounter) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(EstimateCounter)
+
     def count(self, text: str) -> int:
         """Return the estimated tokens of `text`; an empty or missing text counts 0."""
         if not text:
@@ -103,6 +109,14 @@ class ScaledCounter:
 
     def __repr__(self) -> str:
         return f"ScaledCounter({self._counter!r}, {float(self._factor):g})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScaledCounter):
+            return NotImplemented
+        return (self._counter, self._factor, self.name) == (other._counter, other._factor, other.name)
+
+    def __hash__(self) -> int:
+        return hash((self._counter, self._factor, self.name))
 
     def __reduce__(self) -> tuple[object, ...]:
         return ScaledCounter, (self._counter, float(self._factor))

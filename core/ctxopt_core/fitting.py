@@ -15,7 +15,7 @@ from ctxopt_core.rendering import ChatFraming, Framing
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given, everything_packed
-from ctxopt_core.tokens import TokenCounter, counter_for
+from ctxopt_core.tokens import ScaledCounter, TiktokenCounter, TokenCounter, counter_for
 
 _DEFAULT_ENCODING = "o200k_base"
 
@@ -114,7 +114,11 @@ def plan(
 
 def counter_of(budget: ContextBudget) -> TokenCounter:
     """Return the token counter of the budget's model; `o200k_base` when no model is named."""
-    return counter_for(budget.window.model) if budget.window is not None else counter_for(_DEFAULT_ENCODING)
+    window = budget.window
+    if window is None:
+        return counter_for(_DEFAULT_ENCODING)
+    counter = TiktokenCounter(window.encoding)
+    return counter if window.exact else ScaledCounter(counter, window.safety_factor)
 
 
 def fit_with(

@@ -10,7 +10,7 @@ from ctxopt_core.conversation import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, Con
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE
-from ctxopt_core.request import ContextRequest, schema_text
+from ctxopt_core.request import ContextRequest, schema_texts
 from ctxopt_core.tokens import TokenCounter
 
 
@@ -119,7 +119,7 @@ class ChatFraming:
 
     def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of tool schemas, of the request's own framing and of the caller's fixed text."""
-        tools = sum(counter.count(schema_text(tool)) for tool in request.tools)
+        tools = schema_tokens(request, counter)
         user = _message(counter, "user", "") if request.query or request.documents else 0
         return TOKENS_PER_REQUEST + tools + request.fixed_tokens + user
 
@@ -137,6 +137,14 @@ class ChatFraming:
         """Return the text of the user message that carries documents and query."""
         rendered = [self.documents.render(index, text) for index, text in draft.documents]
         return "\n\n".join(part for part in (self.documents.separator.join(rendered), *draft.query) if part)
+
+
+def schema_tokens(request: ContextRequest, counter: TokenCounter) -> int:
+    """Return the tokens of the tool schemas, counted one by one or as one JSON list, whichever is more."""
+    texts = schema_texts(request.tools)
+    if not texts:
+        return 0
+    return max(sum(map(counter.count, texts)), counter.count(f"[{','.join(texts)}]"))
 
 
 def conversation_tokens(conversation: Conversation, trimming: Trimming, counter: TokenCounter) -> int:

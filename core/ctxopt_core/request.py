@@ -175,10 +175,12 @@ class ContextRequest:
         return self.query if isinstance(self.query, tuple) else (self.query,)
 
 
-def schema_text(tool: str | Mapping[str, Any]) -> str:
-    """Return a tool schema as the compact JSON that is sent."""
-    if isinstance(tool, str):
-        return tool
+def schema_texts(tools: Sequence[str | Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return each tool schema as the compact JSON that is sent."""
+    return tuple(tool if isinstance(tool, str) else _compact(tool) for tool in tools)
+
+
+def _compact(tool: Mapping[str, Any]) -> str:
     return json.dumps(tool, separators=(",", ":"), ensure_ascii=False, default=str)
 
 

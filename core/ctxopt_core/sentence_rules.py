@@ -26,27 +26,30 @@ _OPENERS = frozenset("([（「『【《〈“")
 _CLOSING = frozenset(")]）」』】》〉”")
 
 
-def sentence_starts_in_line(line: str, language: str) -> list[int]:
-    """Return the offsets at which the second and later sentences of `line` start.
+def sentence_starts_in_line(line: str, language: str) -> Iterator[int]:
+    """Yield the offsets at which the second and later sentences of `line` start.
 
     Args:
         line: Text without line breaks that starts and ends with something other than white space.
         language: A language code that `sentencex` knows; it takes others as English.
     """
-    if len(line) <= _LONGEST_CALL:
-        return _starts(line, language)
-    found: list[int] = []
     position = 0
     while position < len(line):
         stop = position + _LONGEST_CALL
         starts = [position + start for start in _starts(line[position:stop], language)]
+        yield from starts
         if stop < len(line):
             # The last sentence of the window is cut off: it is looked at again, with what follows it.
             position = starts[-1] if starts else stop - _OVERLAP
         else:
             position = stop
-        found.extend(starts)
-    return found
+
+
+def joins_previous(character: str) -> bool:
+    """Tell whether a character is drawn on the one before it: an accent, a variation selector, a joiner."""
+    if character.isascii():
+        return False
+    return character == "\u200d" or unicodedata.category(character)[0] == "M"
 
 
 def _starts(line: str, language: str) -> list[int]:
@@ -91,7 +94,7 @@ def _is_boundary(line: str, previous: int, start: int) -> bool:
     if start >= len(line):
         return False
     following, before = line[start], line[start - 1]
-    if not following.isascii() and (following == "\u200d" or unicodedata.category(following)[0] == "M"):
+    if joins_previous(following):
         return False
     if not before.isspace() and before.isascii() and not _UNSPACED.match(following):
         return False
@@ -126,7 +129,7 @@ def _missed(line: str, begin: int, stop: int) -> Iterator[int]:
             depth = max(0, depth - 1)
         blanks = _BLANKS.match(line, mark.end())
         start = blanks.end() if blanks else mark.end()
-        if depth or start >= stop or line[start].islower():
+        if depth or start >= stop or line[start].islower() or joins_previous(line[start]):
             continue
         if (bracketed and len(text) > 1) if closes else _ends_sentence(line, text, mark.end(), start):
             yield start

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ctxopt_core.code_fences import fenced_blocks
 from ctxopt_core.language_guess import guess_language
-from ctxopt_core.sentence_rules import sentence_starts_in_line
+from ctxopt_core.sentence_rules import joins_previous, sentence_starts_in_line
 
 _BLOCK = 32_000
 
@@ -28,13 +28,26 @@ def sentence_ends(text: str, *, language: str | None = None) -> list[int]:
     return ends
 
 
-def sentence_spans(text: str, *, language: str | None = None) -> list[tuple[int, int]]:
-    """Return (start, stop) of every sentence of `text`, without the white space around it."""
-    starts = list(sentence_starts(text, language=language))
-    return [
-        (start, start + len(text[start:following].rstrip()))
-        for start, following in zip(starts, [*starts[1:], len(text)], strict=True)
-    ]
+def sentence_spans(text: str, *, start: int = 0, language: str | None = None) -> Iterator[tuple[int, int]]:
+    """Yield (start, stop) of every sentence, without the white space around it; the arguments of `sentence_starts`."""
+    begin: int | None = None
+    for following in sentence_starts(text, start=start, language=language):
+        if begin is not None:
+            yield begin, begin + len(text[begin:following].rstrip())
+        begin = following
+    if begin is not None:
+        yield begin, begin + len(text[begin:].rstrip())
+
+
+def line_start_before(text: str, position: int) -> int:
+    """Return the last start of a line, at or before `position`, that is not inside fenced code."""
+    line_start = text.rfind("\n", 0, max(0, position)) + 1
+    for fence_start, fence_stop in fenced_blocks(text):
+        if line_start <= fence_start:
+            break
+        if line_start < fence_stop:
+            return fence_start
+    return line_start
 
 
 def sentence_starts(text: str, *, start: int = 0, language: str | None = None) -> Iterator[int]:
@@ -63,6 +76,8 @@ def _starts_in_prose(text: str, start: int, stop: int, language: str) -> Iterato
             content = line.strip()
             if content:
                 first = start + len(line) - len(line.lstrip())
+                if first > start and joins_previous(content[0]):
+                    first, content = first - 1, " " + content
                 yield first
                 for offset in sentence_starts_in_line(content, language):
                     yield first + offset

@@ -76,9 +76,7 @@ def budget_from_mapping(settings: Mapping[str, object]) -> ContextBudget:
     return _budget(model, tokens, given, default_reserve=None if profile == "auto" else 0)
 
 
-def budget_from_environment(
-    environ: Mapping[str, str] | None = None, *, model: str | None = None
-) -> ContextBudget:
+def budget_from_environment(environ: Mapping[str, str] | None = None, *, model: str | None = None) -> ContextBudget:
     """Return the budget that environment variables describe; a blank variable counts as unset.
 
     `CONTEXT_WINDOW_TOKENS` is the window (0: the model's own), `PROMPT_BUDGET_TOKENS` the target (0: none)

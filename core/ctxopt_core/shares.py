@@ -103,7 +103,7 @@ class Shares:
 
         `needs` holds four amounts of at least 0, in the order of COMPONENTS; so does the result.
         """
-        given = [min(need, floor) for need, floor in zip(needs, self._floors(available), strict=True)]
+        given = list(map(min, needs, self._floors(available)))
         surplus = available - sum(given)
         for index, part in enumerate(self._parts):
             if surplus <= 0:

@@ -74,10 +74,10 @@ class _Plan:
 
     def level(self, indices: Sequence[int], floor: int, budget: int) -> None:
         """Lower the longest of the given messages to one common level, so that the plan is within `budget`."""
-        lows = {i: self.lowest(i, floor) for i in indices}
         over = self.tokens - budget
         if over <= 0 or not indices:
             return
+        lows = {i: self.lowest(i, floor) for i in indices}
         room = sum(self.targets[i] - lows[i] for i in indices) - over
         left = max(0, room)
         ranked = sorted(indices, key=lambda i: self.targets[i] - lows[i])
@@ -129,7 +129,7 @@ def _decide(plan: _Plan, budget: int) -> None:
     essential = _essential(plan.units)
     newest = plan.units[-1] if plan.units else None
     unread = newest.results if newest is not None and newest.kind in ("exchange", "pending") else ()
-    read = [i for unit in plan.units for i in unit.results if unit.kind != "user" and i not in unread]
+    read = [i for unit in plan.units for i in unit.results if i not in unread]
     between = [unit for unit in plan.units if unit.kind == "assistant" and unit not in essential]
     plan.lower(read, RESULT_FLOOR, budget)
     plan.lower([unit.indices[0] for unit in between], TEXT_FLOOR, budget)

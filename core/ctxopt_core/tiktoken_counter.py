@@ -32,7 +32,7 @@ class TiktokenCounter:
         ValueError: `name` is not a non-empty text.
     """
 
-    __slots__ = ("_cache", "_encoding", "_known", "_safe_cuts_hold", "name")
+    __slots__ = ("_cache", "_encoding", "_safe_cuts_hold", "known", "name")
 
     exact = True
 
@@ -42,12 +42,18 @@ class TiktokenCounter:
             raise ValueError(message)
         self.name = name.strip()
         self._cache = shared_cache(self.name) if cache is None else cache
-        self._known = self._cache.get
+        self.known = self._cache.get
         self._encoding: tiktoken.Encoding | None = None
         self._safe_cuts_hold = self.name in BUNDLED_ENCODINGS
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self.name == other.name if isinstance(other, TiktokenCounter) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((TiktokenCounter, self.name))
 
     def __reduce__(self) -> tuple[object, ...]:
         return TiktokenCounter, (self.name,)
@@ -56,7 +62,7 @@ class TiktokenCounter:
         """Return the tokens of `text`; an empty or missing text counts 0."""
         if not text:
             return 0
-        known = self._known(text)
+        known = self.known(text)
         if known is not None:
             return known
         tokens = len(self._encode(text))
@@ -72,7 +78,7 @@ class TiktokenCounter:
             return True
         if (length if text.isascii() else length * 4) <= limit:
             return False
-        known = self._known(text)
+        known = self.known(text)
         if known is not None:
             return known > limit
         if length <= PIECE or not self._safe_cuts_hold:

@@ -48,6 +48,19 @@ class TokenCounter(Protocol):
         """Return the characters of a longest suffix within `limit` tokens."""
 
 
+@runtime_checkable
+class RemembersCounts(Protocol):
+    """A token counter that can tell a count that it remembers, without counting."""
+
+    def known(self, text: str) -> int | None:
+        """Return the remembered count of `text`, or None."""
+
+
+def memory_of(counter: TokenCounter) -> Callable[[str], int | None]:
+    """Return the function that tells counts which `counter` remembers; one that knows nothing where it cannot."""
+    return counter.known if isinstance(counter, RemembersCounts) else _nothing_known
+
+
 def counter_for(tokenizer: str | TokenCounter | Callable[[str], int]) -> TokenCounter:
     """Return a token counter for a model name, an encoding name, a function, or a counter as it is.
 
@@ -81,3 +94,7 @@ def _for_model(name: str) -> TokenCounter:
     choice = encoding_for(name)
     counter = TiktokenCounter(choice.name)
     return counter if choice.exact else ScaledCounter(counter, choice.safety_factor)
+
+
+def _nothing_known(text: str) -> int | None:  # noqa: ARG001
+    return None

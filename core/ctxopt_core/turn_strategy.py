@@ -122,13 +122,15 @@ class _Draft:
         """Keep whole turns from the newest on, then what still fits of the next one."""
         self.end = stop
         turns, complete = self._scan(stop)
+        if turns and not self._opens_properly(turns[-1]):
+            turns.pop()
         first = first_user_message(self.conversation, stop) if self.policy.keep_first and not complete else None
         room = self.left if complete else self.left - self._reserve(first)
         whole = 0
         while whole < len(turns) and turns[whole].tokens <= room:
             room -= turns[whole].tokens
-            self._keep_whole(turns[whole])
             whole += 1
+        self._keep_whole(turns[:whole])
         if whole == len(turns):
             return
         boundary = turns[whole]
@@ -147,6 +149,15 @@ class _Draft:
             if left < 0:
                 return found, False
         return found, True
+
+    def _opens_properly(self, turn: Turn) -> bool:
+        """What comes before the first user message stays only where the conversation itself starts with it."""
+        if self.conversation.opens_turn(turn.start):
+            return True
+        units = units_of(self.conversation, turn.start, turn.stop)
+        self._note(units)
+        strays = (*units.orphans, *units.blanks, *units.superseded)
+        return bool(units.kept) and all(i > units.kept[0].indices[0] for i in strays)
 
     def _without_strays(self, turn: Turn) -> Turn:
         return turn._replace(tokens=units_of(self.conversation, turn.start, turn.stop).tokens)
@@ -196,16 +207,24 @@ class _Draft:
         self._take(shrunk)
         self.turns += 1
 
-    def _keep_whole(self, turn: Turn) -> None:
-        self.turns += 1
-        self.whole_turns += 1
+    def _keep_whole(self, turns: Sequence[Turn]) -> None:
+        """Keep turns, newest first; neighbours that hold nothing but plain messages are kept as one range."""
         systems = self.conversation.systems
-        if turn.plain and not (systems and systems[-1] > turn.start):
-            self._keep(range(turn.start, turn.stop), turn.tokens)
-            return
-        units = units_of(self.conversation, turn.start, turn.stop)
-        self._note(units)
-        self._keep((i for unit in units.kept for i in unit.indices), turn.tokens)
+        last_system = systems[-1] if systems else -1
+        self.turns += len(turns)
+        self.whole_turns += len(turns)
+        run: list[int] = []
+        for turn in turns:
+            if turn.plain and last_system < turn.start:
+                self.left -= turn.tokens
+                run = [turn.start, run[1] if run else turn.stop]
+                continue
+            self._keep(range(*run) if run else (), 0)
+            run = []
+            units = units_of(self.conversation, turn.start, turn.stop)
+            self._note(units)
+            self._keep((i for unit in units.kept for i in unit.indices), turn.tokens)
+        self._keep(range(*run) if run else (), 0)
 
     def _take(self, shrunk: Shrunk) -> None:
         self._keep(shrunk.kept, shrunk.tokens)

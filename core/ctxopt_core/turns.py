@@ -77,19 +77,19 @@ def newest_turns(conversation: Conversation, stop: int) -> Iterator[Turn]:
     Messages before the first user message form a last turn of their own.
     """
     end, tokens, plain = stop, 0, True
-    cost, role_of, is_plain = conversation.cost, conversation.role, conversation.is_plain
+    costs, roles, special = conversation.costs, conversation.roles, conversation.special
     for index in range(stop - 1, -1, -1):
-        price = cost(index)
-        role = role_of(index)
+        price = costs[index] if index in costs else conversation.measure(index)
+        role = roles[index]
         if role in SYSTEM_ROLES:
             continue
         tokens += price
-        if role == "user" and (is_plain(index) or not conversation.message(index).synthetic):
-            yield Turn(index, end, tokens, plain and not conversation.is_blank(index))
-            end, tokens, plain = index, 0, True
-        elif role in TOOL_ROLES or not is_plain(index) or conversation.is_blank(index):
+        if index in special or role in TOOL_ROLES:
             plain = False
-    if end > 0 and any(conversation.role(index) not in SYSTEM_ROLES for index in range(end)):
+        if role == "user" and (index not in special or conversation.opens_turn(index)):
+            yield Turn(index, end, tokens, plain)
+            end, tokens, plain = index, 0, True
+    if tokens or not plain:
         yield Turn(0, end, tokens, plain)
 
 
@@ -99,7 +99,7 @@ def last_user_message(conversation: Conversation) -> int | None:
     for index in range(len(conversation) - 1, -1, -1):
         if conversation.role(index) != "user":
             continue
-        if not conversation.is_plain(index) and conversation.message(index).synthetic:
+        if conversation.is_synthetic(index):
             continue
         if not conversation.is_blank(index):
             return index
@@ -111,7 +111,7 @@ def first_user_message(conversation: Conversation, stop: int, *, look_at: int = 
     """Return the index of the first user message before `stop`, looking at the first few messages only."""
     for index in range(min(stop, look_at)):
         if conversation.role(index) == "user" and not conversation.is_blank(index):
-            return None if conversation.message(index).synthetic else index
+            return None if conversation.is_synthetic(index) else index
     return None
 
 

@@ -53,9 +53,7 @@ def _entries(catalogue: UserCatalogue, model: str) -> list[tuple[str, object]]:
             return [] if entry is None else [(model, entry)]
         return [(model, catalogue[model])] if model in catalogue else list(catalogue.items())
     except Exception as error:  # noqa: BLE001 - the user's own code may raise anything
-        message = (
-            f"`catalogue` raised {type(error).__name__} when asked for {model!r}; the next source was asked"
-        )
+        message = f"`catalogue` raised {type(error).__name__} when asked for {model!r}; the next source was asked"
         warn_once(message, WindowSourceWarning, stacklevel=4)
         return []
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from document_shapes import DOCUMENT_SHAPES, DocumentShape
 from hostile_text import documents, hostile_text, openai_messages
-from hypothesis import find, given, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from independent_recount import count_text, problems, recount
 from message_shapes import MESSAGE_SHAPES, MessageShape
@@ -27,10 +27,10 @@ def test_names_are_unique_and_plentiful() -> None:
 
 
 def test_all_shapes_are_built_within_a_second() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     built = [shape.build() for shape in (*MESSAGE_SHAPES, *DOCUMENT_SHAPES)]
     assert len(built) == len(MESSAGE_SHAPES) + len(DOCUMENT_SHAPES)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("shape", MESSAGES)
@@ -67,14 +67,14 @@ def test_a_document_shape_is_over_its_budget_unless_unchanged(shape: DocumentSha
     assert all(any(needle in text for text in texts) for needle in shape.needles)
 
 
-@settings(max_examples=200)
+@settings(max_examples=150, deadline=None)
 @given(openai_messages())
 def test_drawn_chats_can_be_counted_and_checked(rows: list[dict[str, Any]]) -> None:
     assert recount(rows) > 6
     assert problems(rows, rows, budget=recount(rows)) == []
 
 
-@settings(max_examples=200)
+@settings(max_examples=150, deadline=None)
 @given(openai_messages(well_formed=True))
 def test_well_formed_chats_have_no_orphans(rows: list[dict[str, Any]]) -> None:
     assert not find_orphans(rows)
@@ -97,4 +97,5 @@ def test_well_formed_chats_have_no_orphans(rows: list[dict[str, Any]]) -> None:
     ],
 )
 def test_a_strategy_reaches_what_it_promises(strategy: st.SearchStrategy[Any], wanted: Any) -> None:
-    assert wanted(find(strategy, lambda drawn: bool(wanted(drawn))))
+    unshrunk = settings(max_examples=1_000, deadline=None, phases=[Phase.generate], database=None)
+    assert wanted(find(strategy, lambda drawn: bool(wanted(drawn)), settings=unshrunk))

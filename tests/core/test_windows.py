@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from ctxopt_core import warn_once
 from ctxopt_core.catalogue import builtin_index
 from ctxopt_core.errors import UnknownModelError
 from ctxopt_core.windows import ModelWindow, UnknownModelWarning, WindowSourceWarning, resolve_window
@@ -246,3 +247,14 @@ def test_a_window_is_checked_at_construction(arguments, problem):
 def test_the_smaller_limit_is_the_input_limit():
     assert resolve_window("gpt-5").input_limit == 272_000
     assert resolve_window("gpt-4").input_limit == 8_192
+
+
+def test_m5_the_memory_of_given_warnings_is_bounded(monkeypatch):
+    monkeypatch.setattr(warn_once, "_given", set())
+    monkeypatch.setattr(warn_once, "_REMEMBERED", 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for message in ("a", "b", "a", "c", "a"):
+            warn_once.warn_once(message, UserWarning, stacklevel=1)
+
+    assert [str(warning.message) for warning in caught] == ["a", "b", "c", "a"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -29,10 +30,12 @@ HOSTILE_SAMPLES: tuple[str, ...] = (
     SENTENCE + "\n\n" + SENTENCE * 3 + "\r\n- row one\n- row two\n```\ncode(1)\n```\n" + SENTENCE,
 )
 
+NAMES = (None, None, None, "Orla", "<|endoftext|>")
 ARGUMENTS = ("{}", '{"lantern": 7}', json_text({"text": SENTENCE * 6}), '{"text": "', "", "null", None, {"lantern": 7})
 ID_POOL = ("call_0", "call_1", "", "<|endoftext|>", "a\ud800")
 
 
+@cache
 def hostile_text(max_pieces: int = 12) -> st.SearchStrategy[str]:
     """Draw a text of fragments, runs of one fragment and free characters, surrogates among them."""
     free = st.text(st.characters(codec=None), max_size=12)
@@ -41,11 +44,13 @@ def hostile_text(max_pieces: int = 12) -> st.SearchStrategy[str]:
     return st.lists(st.one_of(fragment, run, free), max_size=max_pieces).map("".join)
 
 
+@cache
 def _texts() -> st.SearchStrategy[str]:
     prose = st.builds(lambda count, tail: SENTENCE * count + tail, st.integers(0, 8), st.sampled_from(HOSTILE_FRAGMENTS))
     return st.one_of(prose, hostile_text(6))
 
 
+@cache
 def _part() -> st.SearchStrategy[Row]:
     media: list[Row] = [
         {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBO" * 500}},
@@ -55,70 +60,85 @@ def _part() -> st.SearchStrategy[Row]:
     return st.one_of(_texts().map(lambda text: {"type": "text", "text": text}), st.sampled_from(media))
 
 
+@cache
 def _content() -> st.SearchStrategy[Any]:
     return st.one_of(_texts(), _texts(), st.none(), st.lists(_part(), max_size=3))
+
+
+def _joined(groups: list[list[Row]]) -> list[Row]:
+    """Return the rows of all groups as new dictionaries, so that no drawn row is shared."""
+    return [dict(row) for group in groups for row in group]
 
 
 def _named(row: Row, name: str | None) -> Row:
     return row if name is None else {**row, "name": name}
 
 
+@cache
 def _plain_rows(role: str) -> st.SearchStrategy[list[Row]]:
-    names = st.sampled_from([None, None, None, "Orla", "<|endoftext|>"])
-    return st.builds(lambda text, name: [_named({"role": role, "content": text}, name)], _content(), names)
+    make = lambda text, name: [_named({"role": role, "content": text}, name)]  # noqa: E731
+    return st.builds(make, _content(), st.sampled_from(NAMES))
 
 
-@st.composite
-def _exchange(draw: st.DrawFn, *, whole: bool) -> list[Row]:
-    """Draw a row that calls and its results; unless `whole`, results may be missing, strange or out of order."""
-    ids = draw(st.lists(st.sampled_from(ID_POOL), min_size=1, max_size=4))
-    calls = [
-        {"id": key, "type": "function", "function": {"name": "inspect", "arguments": draw(st.sampled_from(ARGUMENTS))}}
-        for key in ids
-    ]
-    results: list[Row] = [{"role": "tool", "tool_call_id": key, "content": draw(_texts())} for key in ids]
-    text = draw(st.one_of(st.none(), _texts()))
-    if not whole:
-        results = draw(st.permutations(results))[: draw(st.integers(0, len(results)))]
-    return [{"role": "assistant", "content": text, "tool_calls": calls}, *results]
+@cache
+def _exchange(*, whole: bool) -> st.SearchStrategy[list[Row]]:
+    """Draw a row that calls and its results; unless `whole`, results may be missing or out of order."""
+    answered_call = st.tuples(st.sampled_from(ID_POOL), st.sampled_from(ARGUMENTS), _texts())
+    calls = st.lists(answered_call, min_size=1, max_size=4)
+    return st.builds(_exchange_rows, calls, st.one_of(st.none(), _texts()), st.just(9) if whole else st.integers(-4, 4))
 
 
-@st.composite
-def _legacy_exchange(draw: st.DrawFn) -> list[Row]:
-    function = {"name": "inspect", "arguments": draw(st.sampled_from(ARGUMENTS))}
-    called = {"role": "assistant", "content": None, "function_call": function}
-    return [called, {"role": "function", "name": "inspect", "content": draw(_texts())}]
+def _exchange_rows(calls: list[tuple[str, Any, str]], text: str | None, answered: int) -> list[Row]:
+    """Build an exchange with at most `answered` results; a negative number takes them from the end, reversed."""
+    functions = [{"name": "inspect", "arguments": arguments} for _, arguments, _ in calls]
+    called = [{"id": call[0], "type": "function", "function": function} for call, function in zip(calls, functions)]
+    results: list[Row] = [{"role": "tool", "tool_call_id": key, "content": answer} for key, _, answer in calls]
+    kept = results[:answered] if answered >= 0 else results[::-1][:-answered]
+    return [{"role": "assistant", "content": text, "tool_calls": called}, *kept]
 
 
+@cache
+def _legacy_exchange() -> st.SearchStrategy[list[Row]]:
+    return st.builds(_legacy_rows, st.sampled_from(ARGUMENTS), _texts())
+
+
+def _legacy_rows(arguments: Any, answer: str) -> list[Row]:
+    called = {"role": "assistant", "content": None, "function_call": {"name": "inspect", "arguments": arguments}}
+    return [called, {"role": "function", "name": "inspect", "content": answer}]
+
+
+@cache
 def _stray_row() -> st.SearchStrategy[list[Row]]:
     orphan = _texts().map(lambda text: [{"role": "tool", "tool_call_id": "nowhere", "content": text}])
     nameless = _texts().map(lambda text: [{"role": "tool", "content": text}])
     return st.one_of(orphan, nameless, _plain_rows("critic"), _exchange(whole=False))
 
 
+@cache
 def _turn(*, well_formed: bool) -> st.SearchStrategy[list[Row]]:
     steps = [_exchange(whole=True), _plain_rows("assistant"), _legacy_exchange()]
     steps += [] if well_formed else [_stray_row(), _plain_rows("system"), _plain_rows("developer"), _plain_rows("user")]
-    rest = st.lists(st.one_of(*steps), max_size=3).map(lambda groups: [row for group in groups for row in group])
+    rest = st.lists(st.one_of(*steps), max_size=3).map(_joined)
     return st.builds(lambda asked, answered: asked + answered, _plain_rows("user"), rest)
 
 
-@st.composite
-def openai_messages(draw: st.DrawFn, *, max_turns: int = 4, well_formed: bool = False) -> list[Row]:
+@cache
+def openai_messages(*, max_turns: int = 4, well_formed: bool = False) -> st.SearchStrategy[list[Row]]:
     """Draw a chat of up to `max_turns` turns that ends with a question, results or a pending call.
 
     Unless `well_formed`, orphans, ids used twice, system rows midway, blank rows and unknown roles occur.
     """
-    rows = draw(st.one_of(st.just([]), _plain_rows("system")))
-    if not well_formed and draw(st.booleans()):
-        rows = rows + draw(st.one_of(_plain_rows("assistant"), _stray_row()))
-    for turn in draw(st.lists(_turn(well_formed=well_formed), max_size=max_turns)):
-        rows = rows + turn
-    asked = [{"role": "user", "content": draw(_texts()) + " lit?"}]
-    tail = draw(st.one_of(st.just([]), st.just([]), _exchange(whole=True), _exchange(whole=well_formed)))
-    return rows + asked + tail
+    nothing: st.SearchStrategy[list[Row]] = st.just([])
+    opening = st.one_of(nothing, _plain_rows("system"))
+    odd_start = nothing if well_formed else st.one_of(nothing, _plain_rows("assistant"), _stray_row())
+    turns = st.lists(_turn(well_formed=well_formed), max_size=max_turns)
+    asked = _texts().map(lambda text: [{"role": "user", "content": f"{text} lit?"}])
+    tail = st.one_of(nothing, nothing, _exchange(whole=True), _exchange(whole=well_formed))
+    groups = st.builds(lambda a, b, c, d, e: [a, b, *c, d, e], opening, odd_start, turns, asked, tail)
+    return groups.map(_joined)
 
 
+@cache
 def documents(max_documents: int = 8) -> st.SearchStrategy[list[Row]]:
     """Draw documents whose ids and texts may repeat and whose scores may be missing, NaN, infinite or negative."""
     odd = st.sampled_from([None, math.nan, math.inf, -math.inf, 0.0, -0.0, 1, -3])
