@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,8 +42,11 @@ class MarkdownSearch:
         scores = bm25_scores(query, [chunk.page_content for chunk in self.chunks])
         ranked = sorted(zip(scores, self.chunks, strict=True), key=lambda pair: -pair[0])
         return [
-            Document(id=chunk.id, page_content=chunk.page_content, metadata={**chunk.metadata, "score": round(score, 3)})
+            Document(
+                id=chunk.id, page_content=chunk.page_content, metadata={**chunk.metadata, "score": round(score, 3)}
+            )
             for score, chunk in ranked[: self.most]
+            if score > 0
         ]
 
 
@@ -51,42 +54,59 @@ def chunks_of(path: Path, root: Path) -> list[Document]:
     """Return the chunks of one file; `source`, `heading` and `part` are in the metadata, `source#part` is the id."""
     source = path.relative_to(root).as_posix()
     found: list[Document] = []
-    for heading, paragraphs in _sections(path.read_text(encoding="utf-8")):
-        for text in _grouped(paragraphs):
-            part = len(found) + 1
-            metadata = {"source": source, "heading": heading, "part": part}
-            found.append(Document(id=f"{source}#{part}", page_content=text, metadata=metadata))
+    heading = path.stem
+    for blocks in _grouped(_blocks(path.read_text(encoding="utf-8"))):
+        part = len(found) + 1
+        titles = [match.group(1) for match in map(_HEADING.match, blocks) if match]
+        if _HEADING.match(blocks[0]):
+            heading = titles[0]
+        metadata = {"source": source, "heading": heading, "part": part}
+        found.append(Document(id=f"{source}#{part}", page_content="\n\n".join(blocks), metadata=metadata))
+        heading = titles[-1] if titles else heading
     return found
 
 
-def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The paragraphs below each heading; a fenced block of code is one paragraph."""
-    heading, paragraphs, lines, fenced = "", [], [], False
+def _blocks(text: str) -> Iterator[str]:
+    """Headings, paragraphs and fenced blocks of code; one that is too long for a chunk in parts of whole lines."""
+    lines: list[str] = []
+    fenced = False
     for line in [*text.splitlines(), ""]:
-        opens = _FENCE.match(line) is not None
-        title = None if fenced else _HEADING.match(line)
-        if (title or not line.strip()) and not fenced and lines:
-            paragraphs.append("\n".join(lines))
+        border = not fenced and (not line.strip() or _HEADING.match(line))
+        if border and lines:
+            yield from _whole_lines(lines)
             lines = []
-        if title:
-            if paragraphs:
-                yield heading, paragraphs
-            heading, paragraphs = title.group(1), []
-        elif line.strip() or fenced:
+        if border and line.strip():
+            yield line
+        elif not border:
             lines.append(line)
-        fenced ^= opens
-    paragraphs += ["\n".join(lines)] if lines else []
-    if paragraphs:
-        yield heading, paragraphs
+        fenced ^= _FENCE.match(line) is not None
+    yield from _whole_lines(lines)
 
 
-def _grouped(paragraphs: list[str]) -> Iterator[str]:
-    """Neighbouring paragraphs together, as long as they make no chunk that is too long; a long one stands alone."""
+def _whole_lines(lines: list[str]) -> Iterator[str]:
+    part: list[str] = []
+    for line in lines:
+        if part and sum(map(len, part)) + len(line) > CHUNK_CHARACTERS:
+            yield "\n".join(part)
+            part = []
+        part.append(line)
+    if part:
+        yield "\n".join(part)
+
+
+def _grouped(blocks: Iterable[str]) -> Iterator[list[str]]:
+    """Neighbouring blocks together until a chunk is full; a heading begins a new one when this one is half full."""
     group: list[str] = []
-    for paragraph in paragraphs:
-        if group and sum(map(len, group)) + len(paragraph) > CHUNK_CHARACTERS:
-            yield "\n\n".join(group)
-            group = []
-        group.append(paragraph)
+    size = 0
+    for block in blocks:
+        too_long = size + len(block) > CHUNK_CHARACTERS
+        if group and (too_long or (_HEADING.match(block) and size > CHUNK_CHARACTERS // 2)):
+            # A heading stays with what it announces.
+            carried = [group.pop()] if _HEADING.match(group[-1]) else []
+            if group:
+                yield group
+            group, size = carried, sum(map(len, carried))
+        group.append(block)
+        size += len(block)
     if group:
-        yield "\n\n".join(group)
+        yield group

@@ -8,8 +8,13 @@ from typing import Any
 
 from ctxopt_core.budget import ContextBudget, Shares
 from ctxopt_core.fitting import counter_of
+from ctxopt_core.model_window import ModelWindow
 from ctxopt_core.tokens import TokenCounter, counter_for
+from ctxopt_core.windows import resolve_window
 from langchain_ctxopt.model_settings import ModelSettings, settings_of
+
+_USUAL_RESERVE = 4096
+_RESERVE_DIVISOR = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,31 +53,32 @@ def budgeting_of(
         ValueError: Neither a model nor a limit is given, or the model tells neither name nor window.
         TypeError: `model` is no model.
     """
+    limits: dict[str, Any] = {"context_window": context_window, "max_input_tokens": max_input_tokens}
     rest: dict[str, Any] = {"safety_margin": safety_margin, "target": target, "trigger": trigger, "shares": shares}
-    settings = ModelSettings(name=model) if isinstance(model, str) else None
-    if settings is None and model is not None:
-        settings = settings_of(model)
-    if settings is None:
-        if context_window is None and max_input_tokens is None and target is None:
-            message = "give one of `model`, `context_window`, `max_input_tokens` and `target`: none says how much fits"
-            raise ValueError(message)
-        budget = ContextBudget(
-            context_window=context_window,
-            max_input_tokens=max_input_tokens,
-            output_reserve=output_reserve or 0,
-            **rest,
-        )
+    settings = ModelSettings(name=model) if isinstance(model, str) else None if model is None else settings_of(model)
+    if settings is not None:
+        window = resolve_window(_name_of(settings, model, limits), live=_live(settings), **limits)
+        reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve
+        budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
+    elif target is None and not any(limits.values()):
+        message = "give one of `model`, `context_window`, `max_input_tokens` and `target`: none says how much fits"
+        raise ValueError(message)
     else:
-        budget = ContextBudget.for_model(
-            _name_of(settings, model, context_window or max_input_tokens),
-            context_window=context_window,
-            max_input_tokens=max_input_tokens,
-            live=_live(settings),
-            output_reserve=settings.answer_tokens if output_reserve is None else output_reserve,
-            **rest,
-        )
+        kept_free = _usual_reserve(context_window) if output_reserve is None else output_reserve
+        budget = ContextBudget(output_reserve=kept_free, **limits, **rest)
     counter = counter_of(budget) if token_counter is None else counter_for(token_counter)
     return Budgeting(budget=budget, counter=counter, schemas=settings.schemas if settings else ())
+
+
+def _usual_reserve(context_window: int | None) -> int:
+    return 0 if context_window is None else min(_USUAL_RESERVE, context_window // _RESERVE_DIVISOR)
+
+
+def _answer_reserve(settings: ModelSettings, window: ModelWindow) -> int | None:
+    """The model's own answer limit, but at most half of the window: many are set to all that the model could answer."""
+    if settings.answer_tokens is None or window.context_window is None:
+        return settings.answer_tokens
+    return min(settings.answer_tokens, window.context_window // 2)
 
 
 def _live(settings: ModelSettings) -> Mapping[str, object] | None:
@@ -81,10 +87,10 @@ def _live(settings: ModelSettings) -> Mapping[str, object] | None:
     return {"context_window": settings.max_input_tokens, "max_output_tokens": settings.max_output_tokens}
 
 
-def _name_of(settings: ModelSettings, model: object, limit: int | None) -> str:
+def _name_of(settings: ModelSettings, model: object, limits: Mapping[str, Any]) -> str:
     if settings.name is not None:
         return settings.name
-    if settings.max_input_tokens is None and limit is None:
+    if settings.max_input_tokens is None and not any(limits.values()):
         message = (
             f"{type(model).__name__} tells neither a model name nor a window; give `context_window` or "
             "`max_input_tokens`"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
-from langchain_core.prompts import BasePromptTemplate, PromptTemplate, format_document
+from langchain_core.prompts import BasePromptTemplate, format_document
 
 from ctxopt_core.request import Document
 
@@ -71,10 +72,10 @@ def document_views(documents: Sequence[Any], score_of: ScoreOf | str | None) -> 
     Args:
         documents: The documents.
         score_of: Where the score is: a metadata key, a function, or None to look for `relevance_score` and `score`.
-            Scores that are no numbers count as missing.
+            A key whose value is no number counts as missing; what a function returns must be a number or None.
 
     Raises:
-        TypeError: An item is not a LangChain document.
+        TypeError: An item is not a LangChain document, or a score function returned something else than a number.
     """
     views: list[Document] = []
     for position, document in enumerate(documents):
@@ -96,31 +97,21 @@ def document_views(documents: Sequence[Any], score_of: ScoreOf | str | None) -> 
     return tuple(views)
 
 
-def checked_template(template: object) -> BasePromptTemplate[str] | None:
-    """Return a document template, a text being taken as a template of it.
-
-    Raises:
-        ValueError: It is neither a prompt template nor a text.
-    """
-    if template is None or isinstance(template, BasePromptTemplate):
-        return template
-    if isinstance(template, str):
-        return PromptTemplate.from_template(template)
-    message = f"`document_prompt` must be a prompt template or its text, got {type(template).__name__}"
-    raise ValueError(message)
-
-
 def _score(document: LangChainDocument, score_of: ScoreOf | str | None) -> float | None:
     if callable(score_of):
-        return _number(score_of(document))
+        found = score_of(document)
+        number = _number(found)
+        return found if number is None else number
     keys = SCORE_KEYS if score_of is None else (score_of,)
-    return next((_number(document.metadata[key]) for key in keys if key in document.metadata), None)
+    numbers = (_number(document.metadata.get(key)) for key in keys)
+    return next((number for number in numbers if number is not None), None)
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool) or isinstance(value, (str, bytes, Mapping)) or value is None:
+    if value is None or isinstance(value, (bool, str, bytes)):
         return None
     try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         return None
+    return None if math.isnan(number) else number

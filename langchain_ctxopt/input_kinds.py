@@ -8,13 +8,14 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue, PromptValue, StringPromptValue
 
+from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.rendering import Draft
 from ctxopt_core.request import ContextRequest
 from langchain_ctxopt.message_views import MessageViews
 from langchain_ctxopt.prompt_framing import kept_messages
 
 
-def messages_of(given: Any) -> Sequence[Any]:  # noqa: ANN401
+def messages_of(given: Any) -> Sequence[Any]:
     """Return the messages of an input that is not a dict.
 
     Raises:
@@ -30,9 +31,8 @@ def messages_of(given: Any) -> Sequence[Any]:  # noqa: ANN401
         return [given]
     if isinstance(given, Sequence) and not isinstance(given, bytes):
         return given
-    message = (
-        f"the input must be a dict for the prompt, a PromptValue, a list of messages or a text, got {type(given).__name__}"
-    )
+    kind = type(given).__name__
+    message = f"the input must be a dict for the prompt, a PromptValue, a list of messages or a text, got {kind}"
     raise TypeError(message)
 
 
@@ -41,9 +41,16 @@ def request_of_messages(messages: Sequence[Any], tools: Sequence[Any]) -> Contex
     return ContextRequest(history=MessageViews(messages), tools=tuple(tools))
 
 
-def in_kind(given: Any, messages: Sequence[Any], draft: Draft) -> Any:  # noqa: ANN401
-    """Return the kept messages in the kind of the input."""
+def in_kind(given: Any, messages: Sequence[Any], draft: Draft) -> Any:
+    """Return the kept messages in the kind of the input.
+
+    Raises:
+        ContextBudgetError: Nothing was kept, and an input without messages is no input for a model.
+    """
     kept = kept_messages(messages, draft)
+    if not kept:
+        message = "nothing of the input fits: not one message has room; use a larger context window or a shorter input"
+        raise ContextBudgetError(message)
     if isinstance(given, str):
         return kept[0]
     if isinstance(given, StringPromptValue):

@@ -33,11 +33,12 @@ from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder
 from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
 
 SOURCE_MARK = "ctxopt"
+_REMOVAL = "a RemoveMessage is an instruction to a graph's state, not a message to a model; apply it first"
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
 _PLAIN_ROLES: dict[type, str] = {HumanMessage: "user", AIMessage: "assistant", SystemMessage: "system"}
 
 
-class MessageViews:
+class MessageViews(Sequence[Message]):
     """Lazy views of a list of messages: LangChain messages, OpenAI-shaped dicts, (role, text) pairs and texts.
 
     Args:
@@ -52,7 +53,7 @@ class MessageViews:
     def __len__(self) -> int:
         return len(self._items)
 
-    def __getitem__(self, index: int) -> Message:
+    def __getitem__(self, index: int) -> Message:  # type: ignore[override]
         return view_of(self._items[index])
 
     def plain(self, index: int) -> tuple[str, str] | None:
@@ -82,7 +83,7 @@ class MessageViews:
         ]
 
 
-def view_of(item: Any) -> Message:  # noqa: ANN401
+def view_of(item: Any) -> Message:
     """Return the view of one message, whatever stands for it.
 
     Raises:
@@ -90,36 +91,49 @@ def view_of(item: Any) -> Message:  # noqa: ANN401
     """
     if isinstance(item, BaseMessage):
         return _view_of_message(item)
+    role = role_of_item(item)
     if isinstance(item, Mapping):
         return message_from_openai(item)
-    return Message(role=role_of_item(item), content=_text_of_pair(item))
+    given = item if isinstance(item, str) else item[1]
+    content = take_apart(given)
+    return Message(
+        role=role,
+        content=_as_given(given, content.texts),
+        verbatim=content.verbatim,
+        tool_calls=content.calls,
+        attachments=content.attachments,
+        synthetic=_is_placeholder(role, content.texts),
+    )
 
 
-def role_of_item(item: Any) -> str:  # noqa: ANN401
+def role_of_item(item: Any) -> str:
     """Return the role of one message, whatever stands for it."""
     if isinstance(item, BaseMessage):
         return _role_of_message(item)
     if isinstance(item, Mapping):
-        return role_of(item)
+        return _role_of_mapping(item)
     if isinstance(item, str):
         return "user"
-    if isinstance(item, Sequence) and len(item) == 2 and all(isinstance(part, str) for part in item):
-        return _ROLES.get(item[0], item[0])
-    message = f"expected a message, a dict with role and content, a (role, text) pair or a text, got {type(item).__name__}"
+    if _is_pair(item):
+        role: str = item[0]
+        return _ROLES.get(role, role)
+    kind = type(item).__name__
+    message = f"expected a message, a dict with role and content, a (role, content) pair or a text, got {kind}"
     raise TypeError(message)
 
 
-def shortened_item(item: Any, cut: Shortened) -> Any:  # noqa: ANN401
+def shortened_item(item: Any, cut: Shortened) -> Any:
     """Return a copy of a message with shortened texts; everything else is as it was."""
     if isinstance(item, BaseMessage):
         return item.model_copy(update={"content": put_together(item.content, cut)})
     if isinstance(item, Mapping):
         return shortened_openai(item, cut)
-    text = cut.texts[0] if cut.texts else ""
-    return text if isinstance(item, str) else type(item)((item[0], text))
+    if isinstance(item, str):
+        return put_together(item, cut)
+    return type(item)((item[0], put_together(item[1], cut)))
 
 
-def placeholder_item(text: str, beside: Any) -> Any:  # noqa: ANN401
+def placeholder_item(text: str, beside: Any) -> Any:
     """Return the placeholder in the form of the message that it stands beside."""
     if isinstance(beside, Mapping):
         return placeholder_openai(text)
@@ -133,23 +147,47 @@ def _view_of_message(message: BaseMessage) -> Message:
     content = take_apart(message.content)
     calls = _calls_of(message)
     known = {call.id for call in calls}
-    texts = content.texts
+    marked = message.additional_kwargs.get("lc_source") == SOURCE_MARK
     return Message(
         role=role,
-        content=texts[0] if isinstance(message.content, str) and texts else texts,
+        content=_as_given(message.content, content.texts),
         verbatim=content.verbatim,
         name=message.name or None,
         tool_calls=(*calls, *(call for call in content.calls if call.id not in known)),
         tool_call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
         attachments=content.attachments,
-        synthetic=_is_synthetic(message, role, texts),
+        synthetic=marked or _is_placeholder(role, content.texts),
     )
+
+
+def _as_given(content: object, texts: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the texts of a content in its own form: one text for a text."""
+    return texts[0] if isinstance(content, str) and texts else texts
+
+
+def _is_placeholder(role: str, texts: tuple[str, ...]) -> bool:
+    return role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0])
+
+
+def _is_pair(item: object) -> bool:
+    if not isinstance(item, (tuple, list)) or len(item) != 2:
+        return False
+    return isinstance(item[0], str) and isinstance(item[1], (str, list))
+
+
+def _role_of_mapping(mapping: Mapping[str, Any]) -> str:
+    role = role_of(mapping)
+    if role == "remove":
+        raise TypeError(_REMOVAL)
+    if "content" not in mapping and not (mapping.get("tool_calls") or mapping.get("function_call")):
+        message = f"a message given as a dict must have `content`, got only {', '.join(map(repr, mapping))}"
+        raise TypeError(message)
+    return role
 
 
 def _role_of_message(message: BaseMessage) -> str:
     if isinstance(message, RemoveMessage):
-        refused = "a RemoveMessage is an instruction to a graph's state, not a message to a model; apply it first"
-        raise TypeError(refused)
+        raise TypeError(_REMOVAL)
     if isinstance(message, HumanMessage):
         return "user"
     if isinstance(message, AIMessage):
@@ -178,9 +216,3 @@ def _calls_of(message: BaseMessage) -> tuple[ToolCall, ...]:
     if not calls and isinstance(legacy, Mapping):
         calls = [call_of({"name": legacy.get("name"), "arguments": legacy.get("arguments")})]
     return tuple(calls)
-
-
-def _is_synthetic(message: BaseMessage, role: str, texts: tuple[str, ...]) -> bool:
-    if message.additional_kwargs.get("lc_source") == SOURCE_MARK:
-        return True
-    return role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0])

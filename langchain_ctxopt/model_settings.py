@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseLanguageModel
-from langchain_core.runnables import Runnable, RunnableBinding, RunnableSequence
+from langchain_core.runnables import RunnableConfig, RunnableParallel, RunnableSequence
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
-_SCHEMA_ARGUMENTS = ("tools", "functions", "response_format")
+_LIST_ARGUMENTS = ("tools", "functions")
+_FORMAT_ARGUMENTS = ("response_format", "format")
+_NAME_ARGUMENTS = ("model", "model_name")
 _NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
+_ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_tokens_to_sample", "num_predict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,65 +39,103 @@ class ModelSettings:
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A model, and the arguments that the bindings around it add to each call."""
+
+    model: BaseLanguageModel[Any]
+    bound: Mapping[str, Any] = field(default_factory=dict)
+
+
 def settings_of(model: object) -> ModelSettings:
-    """Read a model object, through bindings, fallbacks and sequences around it.
+    """Read a model object, through bindings, retries, fallbacks, alternatives and sequences around it.
+
+    Of a model with fallbacks the first one counts, of configurable alternatives the one that is configured.
 
     Raises:
         TypeError: There is no language model in it.
     """
-    found, bound = _unwrap(model)
-    profile = getattr(found, "profile", None)
+    found = _find(model, {}, {})
+    if found is None:
+        message = (
+            f"`model` must be a model name or a LangChain language model, got {type(model).__name__}; "
+            "give `context_window` or `max_input_tokens` instead"
+        )
+        raise TypeError(message)
+    profile = getattr(found.model, "profile", None)
     profile = profile if isinstance(profile, Mapping) else {}
     return ModelSettings(
-        name=_name(found, bound),
+        name=_name(found),
         max_input_tokens=_tokens(profile.get("max_input_tokens")),
         max_output_tokens=_tokens(profile.get("max_output_tokens")),
-        answer_tokens=_tokens(bound.get("max_tokens")) or _tokens(getattr(found, "max_tokens", None)),
-        schemas=tuple(_schemas(bound)),
+        answer_tokens=_answer_tokens(found),
+        schemas=tuple(_schemas(found)),
     )
 
 
-def _unwrap(model: object) -> tuple[BaseLanguageModel[Any], dict[str, Any]]:
-    bound: dict[str, Any] = {}
-    while not isinstance(model, BaseLanguageModel):
-        if isinstance(model, RunnableBinding):
-            bound = {**model.kwargs, **bound}
-            model = model.bound
-        elif isinstance(model, RunnableWithFallbacks):
-            model = model.runnable
-        elif isinstance(model, DynamicRunnable):
-            model = model.default
-        elif isinstance(model, RunnableSequence):
-            model = _first_with_model(model.steps)
-        else:
-            message = (
-                f"`model` must be a model name or a LangChain language model, got {type(model).__name__}; "
-                "give `context_window` or `max_input_tokens` instead"
-            )
-            raise TypeError(message)
-    return model, bound
+def _find(step: object, bound: Mapping[str, Any], config: RunnableConfig) -> _Found | None:
+    """Return the first language model inside a runnable; outer arguments and configurations win over inner ones."""
+    if isinstance(step, BaseLanguageModel):
+        return _Found(model=step, bound=bound)
+    if isinstance(step, RunnableBindingBase):
+        return _find(step.bound, {**step.kwargs, **bound}, merge_configs(step.config, config))
+    if isinstance(step, RunnableWithFallbacks):
+        return _find(step.runnable, bound, config)
+    if isinstance(step, DynamicRunnable):
+        return _find(*_prepared(step, bound, config))
+    inside = _steps(step)
+    return next((found for inner in inside if (found := _find(inner, bound, config)) is not None), None)
 
 
-def _first_with_model(steps: Sequence[Runnable[Any, Any]]) -> object:
-    kinds = (BaseLanguageModel, RunnableBinding, RunnableWithFallbacks, DynamicRunnable)
-    return next((step for step in steps if isinstance(step, kinds)), None)
+def _prepared(
+    step: DynamicRunnable[Any, Any], bound: Mapping[str, Any], config: RunnableConfig
+) -> tuple[object, Mapping[str, Any], RunnableConfig]:
+    runnable, prepared = step.prepare(config)
+    return runnable, bound, prepared
 
 
-def _name(model: BaseLanguageModel[Any], bound: Mapping[str, Any]) -> str | None:
-    candidates = [bound.get("model"), *(getattr(model, attribute, None) for attribute in _NAME_ATTRIBUTES)]
+def _steps(step: object) -> Iterable[object]:
+    if isinstance(step, RunnableSequence):
+        return step.steps
+    return step.steps__.values() if isinstance(step, RunnableParallel) else ()
+
+
+def _name(found: _Found) -> str | None:
+    candidates = [found.bound.get(argument) for argument in _NAME_ARGUMENTS]
+    candidates += [getattr(found.model, attribute, None) for attribute in _NAME_ATTRIBUTES]
     return next((name.strip() for name in candidates if isinstance(name, str) and name.strip()), None)
+
+
+def _answer_tokens(found: _Found) -> int | None:
+    limits = [_tokens(found.bound.get(name)) for name in _ANSWER_LIMITS]
+    limits += [_tokens(getattr(found.model, name, None)) for name in _ANSWER_LIMITS]
+    return next((limit for limit in limits if limit is not None), None)
 
 
 def _tokens(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def _schemas(bound: Mapping[str, Any]) -> list[Mapping[str, Any] | str]:
-    found: list[Mapping[str, Any] | str] = []
-    for argument in _SCHEMA_ARGUMENTS:
-        value = bound.get(argument)
-        if isinstance(value, Mapping):
-            found.append(value)
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            found.extend(tool if isinstance(tool, Mapping) else str(tool) for tool in value)
-    return found
+def _schemas(found: _Found) -> list[Mapping[str, Any] | str]:
+    own = getattr(found.model, "model_kwargs", None)
+    arguments = {**(own if isinstance(own, Mapping) else {}), **found.bound}
+    tools: list[Any] = []
+    for argument in _LIST_ARGUMENTS:
+        value = arguments.get(argument)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            tools += value
+        elif value is not None:
+            tools.append(value)
+    formats = [arguments[argument] for argument in _FORMAT_ARGUMENTS if arguments.get(argument) is not None]
+    return [_as_sent(schema) for schema in (*tools, *formats)]
+
+
+def _as_sent(schema: object) -> Mapping[str, Any] | str:
+    """Return a schema as it is sent: a mapping as it is; a tool, a class or a function as LangChain converts it."""
+    if isinstance(schema, (Mapping, str)):
+        return schema
+    if not callable(schema) and not hasattr(schema, "args_schema"):
+        return str(schema)
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    return convert_to_openai_tool(schema)  # type: ignore[arg-type]

@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from langchain_core.callbacks import CallbackManagerForChainRun, dispatch_custom_event
-from langchain_core.prompts import BasePromptTemplate
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    CallbackManagerForChainRun,
+    adispatch_custom_event,
+    dispatch_custom_event,
+)
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.config import run_in_executor
-from pydantic import ConfigDict, Field, PlainValidator, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr
 
-from ctxopt_core.budget import COMPONENTS, ContextBudget, Shares
+from ctxopt_core.budget import ContextBudget, Shares
 from ctxopt_core.documents import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fitted import FittedContext
 from ctxopt_core.fitting import fit_with
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions, Overflow
-from ctxopt_core.rendering import ChatFraming, Draft
+from ctxopt_core.rendering import ChatFraming, Draft, Framing
 from ctxopt_core.report import FitReport
+from ctxopt_core.request import ContextRequest
 from ctxopt_core.tokens import TokenCounter
 from langchain_ctxopt.budgeting import Budgeting, budgeting_of
-from langchain_ctxopt.document_rendering import ScoreOf, checked_template
+from langchain_ctxopt.document_rendering import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.input_kinds import in_kind, messages_of, request_of_messages
 from langchain_ctxopt.prompt_stage import PromptStage
-
-T = TypeVar("T")
+from langchain_ctxopt.setting_fields import (
+    DocumentSettings,
+    DocumentTemplate,
+    HistorySettings,
+    Limit,
+    Prompt,
+    Reserve,
+    ShareSettings,
+    plain_fields,
+)
 
 REPORT_EVENT = "ctxopt_report"
 
@@ -43,28 +57,6 @@ class OptimizedInput:
 
     value: Any
     report: FitReport
-
-
-class _Value(Generic[T]):
-    """Accepts an instance of a frozen value, or the mapping that its fields make."""
-
-    def __init__(self, kind: type[T]) -> None:
-        self.kind = kind
-
-    def __call__(self, value: object) -> T:
-        if isinstance(value, self.kind):
-            return value
-        if isinstance(value, Mapping):
-            return self.kind(**value)
-        message = f"expected {self.kind.__name__} or a mapping of its fields, got {type(value).__name__}"
-        raise ValueError(message)
-
-
-def _checked_prompt(prompt: object) -> BasePromptTemplate[Any] | None:
-    if prompt is None or isinstance(prompt, BasePromptTemplate):
-        return prompt
-    message = f"`prompt` must be the prompt template that follows in the chain, got {type(prompt).__name__}"
-    raise ValueError(message)
 
 
 class ContextOptimizer(RunnableSerializable[Any, Any]):
@@ -104,19 +96,19 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         ValueError: A setting is out of its range, or none of model, window and limit is given.
     """
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, protected_namespaces=())
 
     model: Any = None
-    prompt: Annotated[BasePromptTemplate[Any] | None, PlainValidator(_checked_prompt)] = None
-    context_window: int | None = None
-    max_input_tokens: int | None = None
-    output_reserve: int | None = None
-    safety_margin: int = 0
-    target: int | None = None
+    prompt: Prompt = None
+    context_window: Limit = None
+    max_input_tokens: Limit = None
+    output_reserve: Reserve = None
+    safety_margin: Reserve = 0
+    target: Limit = None
     trigger: float = 1.0
-    shares: Annotated[Shares, PlainValidator(_Value(Shares))] = Shares()
-    documents: Annotated[DocumentPolicy, PlainValidator(_Value(DocumentPolicy))] = DocumentPolicy()
-    history: Annotated[HistoryPolicy, PlainValidator(_Value(HistoryPolicy))] = HistoryPolicy()
+    shares: ShareSettings = Shares()
+    documents: DocumentSettings = DocumentPolicy()
+    history: HistorySettings = HistoryPolicy()
     protect: tuple[str, ...] = ()
     overflow: Overflow = "error"
     query_key: str | None = None
@@ -124,7 +116,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     history_key: str | None = None
     system_key: str | None = None
     documents_as: Literal["documents", "text"] = "documents"
-    document_prompt: Annotated[BasePromptTemplate[str] | None, PlainValidator(checked_template)] = None
+    document_prompt: DocumentTemplate = None
     document_separator: str | None = None
     score: str | ScoreOf | None = None
     token_counter: str | TokenCounter | Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
@@ -133,7 +125,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     _budgeting: Budgeting = PrivateAttr()
     _options: FitOptions = PrivateAttr()
 
-    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
+    def model_post_init(self, context: Any, /) -> None:
         """Work out window, reserve, tokenizer and tools once."""
         super().model_post_init(context)
         self._options = FitOptions(
@@ -148,7 +140,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             context_window=self.context_window,
             max_input_tokens=self.max_input_tokens,
             output_reserve=self.output_reserve,
-            safety_margin=self.safety_margin,
+            safety_margin=self.safety_margin or 0,
             target=self.target,
             trigger=self.trigger,
             shares=self.shares,
@@ -159,7 +151,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         """The budget that inputs are fitted into."""
         return self._budgeting.budget
 
-    def fit(self, value: Any) -> OptimizedInput:  # noqa: ANN401
+    def fit(self, value: Any) -> OptimizedInput:
         """Fit one input and return it together with the report.
 
         Args:
@@ -170,46 +162,52 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             ValueError: A dict was given without `prompt`, or holds none of the keys.
             TypeError: The input is of no kind that a chain hands to a prompt or a model.
         """
-        try:
-            optimized = self._fit_dict(value) if isinstance(value, dict) else self._fit_messages(value)
-        except ContextBudgetError as error:
-            raise RequestOverflowError.of(error) from error
+        optimized = self._fitted(value)
         if self.on_report is not None:
             self.on_report(optimized.report)
         return optimized
 
-    def plan(self, value: Any) -> FitReport:  # noqa: ANN401
+    def plan(self, value: Any) -> FitReport:
         """Return the report that a fit would give. The input is not changed and `on_report` is not called."""
-        return self.with_changes(on_report=None).fit(value).report
+        return self._fitted(value).report
 
-    def with_changes(self, **changes: Any) -> ContextOptimizer:  # noqa: ANN401
+    def with_changes(self, **changes: Any) -> ContextOptimizer:
         """Return a copy with other settings, validated as at construction."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**{**fields, **changes})
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return the input within the budget, in the kind in which it was given."""
         _reject_arguments(kwargs)
         return self._call_with_config(self._run, input, config)
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return what `invoke` returns; the work is done in a worker thread."""
         _reject_arguments(kwargs)
         return await self._acall_with_config(self._arun, input, config)
 
-    def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:  # noqa: ANN401
+    def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:
         optimized = self.fit(value)
         if run_manager.handlers:
             dispatch_custom_event(REPORT_EVENT, optimized.report.to_event(), config=config)
         return optimized.value
 
-    async def _arun(self, value: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ANN401
-        return await run_in_executor(config, self._run, value, run_manager, config)
+    async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> Any:
+        optimized = await run_in_executor(config, self.fit, value)
+        if run_manager.handlers:
+            await adispatch_custom_event(REPORT_EVENT, optimized.report.to_event(), config=config)
+        return optimized.value
 
-    def _fit_messages(self, value: Any) -> OptimizedInput:  # noqa: ANN401
+    def _fitted(self, value: Any) -> OptimizedInput:
+        try:
+            return self._fit_dict(value) if isinstance(value, dict) else self._fit_messages(value)
+        except ContextBudgetError as error:
+            raise RequestOverflowError.of(error) from error
+
+    def _fit_messages(self, value: Any) -> OptimizedInput:
         messages = messages_of(value)
         request = request_of_messages(messages, self._budgeting.schemas)
-        fitted = fit_with(request, self.budget, self._budgeting.counter, ChatFraming(), self._options)
+        fitted = self._fit_request(request, ChatFraming())
         if fitted.untouched:
             return OptimizedInput(value=value, report=fitted.report)
         draft = Draft(trimming=fitted.history)
@@ -218,19 +216,16 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     def _fit_dict(self, value: dict[str, Any]) -> OptimizedInput:
         if self.prompt is None:
             message = (
-                "a dict can only be fitted with the prompt that it is meant for; pass `prompt=` to ContextOptimizer, or "
-                "place it after the prompt"
+                "a dict can only be fitted with the prompt that it is meant for; pass `prompt=` to ContextOptimizer, "
+                "or place it after the prompt"
             )
             raise ValueError(message)
-        stage = PromptStage.of(self, value)
-        fitted = fit_with(
-            stage.request(self._budgeting.schemas),
-            self.budget,
-            self._budgeting.counter,
-            stage.framing(self.prompt),
-            self._options,
-        )
+        stage = PromptStage.of(self, self.prompt, value)
+        fitted = self._fit_request(stage.request(self._budgeting.schemas), stage.framing)
         return OptimizedInput(value=stage.output(fitted), report=fitted.report)
+
+    def _fit_request(self, request: ContextRequest, framing: Framing) -> FittedContext:
+        return fit_with(request, self.budget, self._budgeting.counter, framing, self._options)
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
@@ -241,11 +236,11 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     def lc_attributes(self) -> dict[str, Any]:
         """The settings that are stored as plain values."""
         stored: dict[str, Any] = {
-            "shares": {name: getattr(self.shares, name) for name in COMPONENTS},
-            "documents": asdict(self.documents),
-            "history": asdict(self.history),
+            "shares": plain_fields(self.shares),
+            "documents": plain_fields(self.documents),
+            "history": plain_fields(self.history),
         }
-        if isinstance(self.token_counter, str):
+        if self.token_counter is not None:
             stored["token_counter"] = self.token_counter
         return stored
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from ctxopt_core.conversation import TOKENS_PER_REQUEST, Conversation, message_t
 from ctxopt_core.rendering import DocumentRendering, Draft, schema_tokens
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.tokens import TokenCounter
-from langchain_ctxopt.document_rendering import ListedDocuments, with_text
+from langchain_ctxopt.component_keys import ComponentKeys
+from langchain_ctxopt.document_rendering import with_text
 from langchain_ctxopt.message_views import placeholder_item, shortened_item, view_of
 
 
@@ -23,51 +25,39 @@ class PromptInput:
 
     Args:
         values: The dict as the caller gave it.
-        system_key: Key of the system text, or None.
-        query_key: Key of the query, or None.
-        documents_key: Key of the documents, or None.
-        history_key: Key of the messages, or None.
+        keys: Under which key each component is.
+        history: The messages that the prompt renders: all that were given, or the newest of them.
         as_text: Whether documents leave as one text.
         rendering: How one document is rendered.
     """
 
     values: Mapping[str, Any]
-    system_key: str | None
-    query_key: str | None
-    documents_key: str | None
-    history_key: str | None
+    keys: ComponentKeys
+    history: Sequence[Any]
     as_text: bool
     rendering: DocumentRendering
 
     def with_parts(self, draft: Draft) -> dict[str, Any]:
         """Return the dict with the parts of a draft; what the draft keeps whole stays the identical object."""
-        values = dict(self.values)
-        if self.system_key is not None:
-            values[self.system_key] = _in_kind(self.values[self.system_key], draft.system)
-        if self.query_key is not None:
-            values[self.query_key] = _in_kind(self.values[self.query_key], draft.query)
-        if self.documents_key is not None:
-            values[self.documents_key] = self._documents(draft)
-        if self.history_key is not None:
-            values[self.history_key] = self._history(draft)
+        values, keys = dict(self.values), self.keys
+        if keys.system is not None:
+            values[keys.system] = _in_kind(values[keys.system], draft.system)
+        if keys.query is not None:
+            values[keys.query] = _in_kind(values[keys.query], draft.query)
+        if keys.documents is not None:
+            values[keys.documents] = self._documents(values[keys.documents], draft)
+        if keys.history is not None:
+            values[keys.history] = _same_kind(values[keys.history], kept_messages(self.history, draft))
         return values
-
-    def emptied(self) -> dict[str, Any]:
-        """Return the dict with all four components empty."""
-        return self.with_parts(Draft())
 
     def rendered_documents(self, draft: Draft) -> str:
         """Return the kept documents as the text that stands in the prompt."""
         return self.rendering.separator.join(self.rendering.render(index, text) for index, text in draft.documents)
 
-    def _documents(self, draft: Draft) -> Any:  # noqa: ANN401
+    def _documents(self, originals: Sequence[Any], draft: Draft) -> Any:
         if self.as_text:
             return self.rendered_documents(draft)
-        originals = self.values[self.documents_key or ""]
-        return [with_text(originals[index], text) for index, text in draft.documents]
-
-    def _history(self, draft: Draft) -> list[Any]:
-        return kept_messages(self.values[self.history_key or ""], draft)
+        return _same_kind(originals, [with_text(originals[index], text) for index, text in draft.documents])
 
 
 def kept_messages(originals: Sequence[Any], draft: Draft) -> list[Any]:
@@ -108,22 +98,22 @@ class PromptFraming:
         """A template may join anything with anything, so that only its rendering tells."""
         return False
 
-    def system_overhead(self, counter: TokenCounter) -> int:  # noqa: ARG002
+    def system_overhead(self, counter: TokenCounter) -> int:
         """The message around the system text belongs to the template."""
         return 0
 
     def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of the prompt rendered with empty components, and of tool schemas."""
-        return self._rendered(self.given.emptied(), counter) + self._beside(request, counter)
+        return self._rendered(Draft(), counter) + self._beside(request, counter)
 
-    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:  # noqa: ARG002
+    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
         """Return the tokens of the prompt rendered with the parts of `draft`."""
-        values = self.given.with_parts(draft)
-        if self.counted_as_text and self.given.documents_key is not None:
-            values[self.given.documents_key] = self.given.rendered_documents(draft)
-        return self._rendered(values, counter) + self._beside(request, counter)
+        return self._rendered(draft, counter) + self._beside(request, counter)
 
-    def _rendered(self, values: Mapping[str, Any], counter: TokenCounter) -> int:
+    def _rendered(self, draft: Draft, counter: TokenCounter) -> int:
+        values = self.given.with_parts(draft)
+        if self.counted_as_text and self.given.keys.documents is not None:
+            values[self.given.keys.documents] = self.given.rendered_documents(draft)
         messages = self.prompt.format_prompt(**values).to_messages()
         return TOKENS_PER_REQUEST + sum(message_tokens(view_of(message), counter) for message in messages)
 
@@ -132,16 +122,16 @@ class PromptFraming:
         return request.fixed_tokens + schema_tokens(request, counter)
 
 
-def default_rendering(documents: Sequence[Any]) -> ListedDocuments:
-    """Return how a template prints a list of documents when nothing formats them."""
-    return ListedDocuments(originals=documents)
-
-
-def _in_kind(given: Any, texts: tuple[str, ...]) -> Any:  # noqa: ANN401
+def _in_kind(given: Any, texts: tuple[str, ...]) -> Any:
     """Return texts in the form of what was given: a text for a text, a list for a list; itself when unchanged."""
     if isinstance(given, str):
         text = texts[0] if texts else ""
         return given if text == given else text
-    if given is None:
-        return given
     return given if tuple(given) == texts else type(given)(texts)
+
+
+def _same_kind(given: Any, items: list[Any]) -> Any:
+    """Return items as a list or a tuple, as they were given; the very object given when they are all of it."""
+    if len(items) == len(given) and all(map(operator.is_, items, given)):
+        return given
+    return tuple(items) if isinstance(given, tuple) else items

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ctxopt_core.budget import Allocation, BudgetWarning, ContextBudget, Shares, allocate
     from ctxopt_core.documents import DocumentPolicy, Packing, pack_documents
     from ctxopt_core.errors import ContextBudgetError, CtxoptError, UnknownModelError
-    from ctxopt_core.fitting import afit, fit, plan
     from ctxopt_core.fitted import FittedContext
+    from ctxopt_core.fitting import afit, fit, plan
     from ctxopt_core.history import HistoryPolicy, Trimming
     from ctxopt_core.model_window import ModelWindow
     from ctxopt_core.relevance import bm25_scorer
@@ -107,7 +107,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401
+def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that importing the package costs next to nothing."""
     home = _HOMES.get(name)
     if home is None:

@@ -31,7 +31,9 @@ def report_of_untouched(subject: Subject, budget: ContextBudget) -> FitReport:
     )
 
 
-def report_of_cut(subject: Subject, budget: ContextBudget, cut: Cut, options: FitOptions) -> FitReport:
+def report_of_cut(
+    subject: Subject, budget: ContextBudget, cut: Cut, options: FitOptions, fell_back_to: str | None
+) -> FitReport:
     """Return the report of a request that was cut."""
     notes: tuple[str, ...] = ()
     if subject.conversation.system_scan_bounded:
@@ -42,9 +44,10 @@ def report_of_cut(subject: Subject, budget: ContextBudget, cut: Cut, options: Fi
         documents=_document_rows(subject, cut.packing),
         history=_history(subject, cut.draft.trimming),
         strategy=options.history.strategy,
+        fell_back_to=fell_back_to,
         notes=notes,
         budgets=cut.allocation.as_dict(),
-        after=cut.used,
+        after=dict(cut.used.items()),
         count_before=_before(subject),
         **_common(subject, budget),
     )
@@ -114,7 +117,7 @@ def _document_rows(subject: Subject, packing: Packing) -> tuple[DocumentReport, 
 def _history(subject: Subject, trimming: Trimming) -> HistoryReport:
     length = len(subject.conversation)
     missing = length - len(trimming.kept)
-    reasons = Counter(reason for index, reason in trimming.reasons.items() if index not in trimming.kept)
+    reasons: Counter[str] = Counter(reason for index, reason in trimming.reasons.items() if index not in trimming.kept)
     if over_budget := missing - sum(reasons.values()):
         reasons["budget"] = over_budget
     return HistoryReport(

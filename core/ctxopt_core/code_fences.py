@@ -8,15 +8,22 @@ from collections.abc import Iterator
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
 
-def fenced_blocks(text: str) -> Iterator[tuple[int, int]]:
+def has_fence_mark(text: str, start: int, stop: int) -> bool:
+    """Tell whether anything that may open or close a fence stands between the two offsets."""
+    return text.find("```", start, stop) >= 0 or text.find("~~~", start, stop) >= 0
+
+
+def fenced_blocks(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of each fenced block, from the start of its opening line to the end of its closing one.
 
     A fence that is never closed opens no block: passages of a longer document often begin inside one.
+
+    Args:
+        text: The whole text.
+        start: The start of a line outside fenced code.
     """
-    if "```" not in text and "~~~" not in text:
-        return
     opened: tuple[int, str] | None = None
-    for start, stop, fence, rest in _fence_lines(text):
+    for start, stop, fence, rest in _fence_lines(text, start):
         if opened is None:
             if fence[0] == "~" or "`" not in rest:
                 opened = start, fence
@@ -25,16 +32,15 @@ def fenced_blocks(text: str) -> Iterator[tuple[int, int]]:
             opened = None
 
 
-def _fence_lines(text: str) -> Iterator[tuple[int, int, str, str]]:
+def _fence_lines(text: str, begin: int) -> Iterator[tuple[int, int, str, str]]:
     """Yield (start, stop, fence, rest of the line) of the lines that start with a fence."""
-    searched = -1
-    for match in _FENCE.finditer(text):
-        first_on_its_line = searched < 0
-        line_break = text.rfind("\n", max(searched, 0), match.start())
-        searched = match.end()
-        if line_break < 0 and not first_on_its_line:
+    searched = begin
+    for match in _FENCE.finditer(text, begin):
+        line_start = text.rfind("\n", searched, match.start()) + 1
+        if not line_start and searched > begin:
             continue
-        line_start = line_break + 1
+        line_start = line_start or begin
+        searched = match.end()
         if text[line_start : match.start()].strip():
             continue
         line_stop = text.find("\n", match.end())

@@ -29,7 +29,9 @@ _ATTACHMENTS: Mapping[str, AttachmentKind] = {
 }
 _CALLS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "function_call", "invalid_tool_call"})
 _READ_TEXT = {"thinking": "thinking", "refusal": "refusal", "text-plain": "text"}
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _UNREAD_KEYS = frozenset({"signature", "encrypted_content", "data", "base64", "cache_control", "index", "extras"})
+_SEALED_KEYS = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
 _MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
 
 
@@ -76,15 +78,13 @@ def take_apart(content: object) -> Content:
         elif kind in _CALLS:
             calls.append(call_of(part))
         else:
-            verbatim.extend(_verbatim(part, kind))
+            verbatim.extend(_verbatim(part, kind, attachments))
             if not _MEDIA_KEYS.isdisjoint(part):
-                attachments.append(Attachment(kind="other"))
-    return Content(
-        texts=tuple(texts), verbatim=tuple(verbatim), attachments=tuple(attachments), calls=tuple(calls)
-    )
+                attachments.append(Attachment(kind="other", fixed=not _is_attachment(part, kind)))
+    return Content(texts=tuple(texts), verbatim=tuple(verbatim), attachments=tuple(attachments), calls=tuple(calls))
 
 
-def put_together(content: object, cut: Shortened) -> Any:  # noqa: ANN401
+def put_together(content: object, cut: Shortened) -> Any:
     """Return a content with the texts of `cut` in the places of its text parts, everything else as it was.
 
     A text part of which nothing is left goes; the first attachment that is left out becomes a text part that says so.
@@ -142,18 +142,20 @@ def _kind(part: object) -> str:
     raise TypeError(message)
 
 
-def _is_attachment(part: Any, kind: str) -> bool:  # noqa: ANN401
+def _is_attachment(part: Any, kind: str) -> bool:
     if kind in _ATTACHMENTS:
         return True
+    if kind in _THOUGHTS or kind.startswith("server_tool") or kind.endswith("tool_result"):
+        return False
     return kind not in _TEXT and kind not in _CALLS and not _MEDIA_KEYS.isdisjoint(part)
 
 
-def _text(part: Any) -> str:  # noqa: ANN401
+def _text(part: Any) -> str:
     text = part if isinstance(part, str) else part.get("text")
     return text if isinstance(text, str) else ""
 
 
-def _verbatim(part: Mapping[str, Any], kind: str) -> list[str]:
+def _verbatim(part: Mapping[str, Any], kind: str, attachments: list[Attachment]) -> list[str]:
     if kind in _READ_TEXT:
         text = part.get(_READ_TEXT[kind])
         return [text] if isinstance(text, str) and text else []
@@ -166,5 +168,24 @@ def _verbatim(part: Mapping[str, Any], kind: str) -> list[str]:
         return [piece for piece in pieces if piece]
     if kind == "redacted_thinking":
         return []
-    told = {key: value for key, value in part.items() if key not in _UNREAD_KEYS}
+    told = {key: _told(value, attachments) for key, value in part.items() if key not in _UNREAD_KEYS}
     return [json.dumps(told, separators=(",", ":"), ensure_ascii=False, default=str)]
+
+
+def _told(value: object, attachments: list[Attachment]) -> object:
+    """Return what of a nested value is sent as text; media inside it are added to `attachments`."""
+    if isinstance(value, (list, tuple)):
+        return [_told(item, attachments) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    kind = value.get("type")
+    if kind in _ATTACHMENTS:
+        attachments.append(Attachment(kind=_ATTACHMENTS[kind], fixed=True))
+        return {"type": kind}
+    if any(isinstance(value.get(key), str) for key in ("data", "base64")):
+        attachments.append(Attachment(kind="other", fixed=True))
+    return {key: _told(inner, attachments) for key, inner in value.items() if not _is_sealed(key, inner)}
+
+
+def _is_sealed(key: object, value: object) -> bool:
+    return isinstance(value, str) and key in _SEALED_KEYS

@@ -140,14 +140,17 @@ class Conversation:
         return found
 
     def is_blank(self, index: int) -> bool:
-        """Tell whether a message says nothing and calls nothing."""
-        self.cost(index)
-        return index in self.blank
+        """Tell whether a message says nothing and calls nothing. It is not counted for that."""
+        if index in self.costs:
+            return index in self.blank
+        plain = self._views.plain(index)
+        return self.message(index).empty if plain is None else not plain[1].strip()
 
     def is_synthetic(self, index: int) -> bool:
         """Tell whether a message is a placeholder that an earlier fit put there."""
-        self.cost(index)
-        return index in self.special and self.message(index).synthetic
+        if index in self.costs and index not in self.special:
+            return False
+        return self._views.plain(index) is None and self.message(index).synthetic
 
     def opens_turn(self, index: int) -> bool:
         """Tell whether a message is one of a user who says something."""

@@ -50,7 +50,7 @@ class CountCache:
                 return
             self._counts[text] = tokens
             self._bytes += size
-            if self._bytes > self._max_bytes:
+            while self._bytes > self._max_bytes:
                 self._forget_older_half()
 
     def clear(self) -> None:
@@ -62,7 +62,8 @@ class CountCache:
     def _forget_older_half(self) -> None:
         for text in list(islice(self._counts, (len(self._counts) + 1) // 2)):
             del self._counts[text]
-            self._bytes -= sys.getsizeof(text)
+        # Summed anew: a text takes more than when it was stored once its UTF-8 form has been asked for.
+        self._bytes = sum(map(sys.getsizeof, self._counts))
 
 
 _shared: dict[str, CountCache] = {}

@@ -16,6 +16,7 @@ _JOINED_WORD = 64
 # A cluster starts at each of these, whatever stands before it but a few rare prefixes.
 _STARTS_CLUSTER = re.compile("[ -~À-˿Ѐ-ҁҊ-ԯぁ-ゖァ-ヺ㐀-䶿一-鿿]")
 _PREFIXES = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NOT_AN_ACCENT = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
@@ -87,12 +88,15 @@ def word_end(text: str, position: int) -> int:
         spaced = len(parts[0]) if len(parts) > 1 else 0
     if spaced * 2 >= position:
         return spaced
+    if not _LETTER_OR_DIGIT.search(text, 0, position):
+        return 0
     for width in (*_WORD_WINDOWS, position):
         borders = _word_border().finditer(text, max(0, position - width), min(len(text), position + _JOINED_WORD))
-        for border in reversed([match.start() for match in borders]):
-            end = len(text[:border].rstrip()) if border <= position else 0
-            if end and end == cluster_start(text, end) and any(map(str.isalnum, text[:end])):
-                return end
+        for end in reversed([match.start() for match in borders]):
+            if not 0 < end <= position or text[end - 1].isspace():
+                continue
+            if end == cluster_start(text, end):
+                return end if _LETTER_OR_DIGIT.search(text, 0, end) else 0
     return 0
 
 
@@ -107,12 +111,15 @@ def word_start(text: str, position: int) -> int:
         spaced = length - len(parts[1]) if len(parts) > 1 else length
     if (length - spaced) * 2 >= length - position:
         return spaced
+    if not _LETTER_OR_DIGIT.search(text, position):
+        return length
     for width in (*_WORD_WINDOWS, length - position):
         borders = _word_border().finditer(text, max(0, position - _JOINED_WORD), min(length, position + width))
-        for border in (match.start() for match in borders):
-            start = length - len(text[border:].lstrip()) if border >= position else length
-            if start < length and start == cluster_start(text, start) and any(map(str.isalnum, text[start:])):
-                return start
+        for start in (match.start() for match in borders):
+            if not position <= start < length or text[start].isspace():
+                continue
+            if start == cluster_start(text, start):
+                return start if _LETTER_OR_DIGIT.search(text, start) else length
     return length
 
 

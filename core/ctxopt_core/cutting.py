@@ -11,7 +11,7 @@ from ctxopt_core.component_cuts import ComponentCut, cut_query, cut_system
 from ctxopt_core.documents import Packing, pack_documents
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.history import Trimming
-from ctxopt_core.options import FitOptions
+from ctxopt_core.options import PROTECTABLE, FitOptions
 from ctxopt_core.rendering import Draft
 from ctxopt_core.subject import Subject, describe_costs, measure_needs
 from ctxopt_core.turn_strategy import trim
@@ -28,7 +28,6 @@ class Cut:
         draft: What the request holds now.
         packing: The documents' part of it.
         allocation: Tokens that each component was allowed.
-        needs: Tokens that each component had, counted no further than the budget.
         used: Tokens that each component takes.
         whole: Tokens of the rendered request.
     """
@@ -36,7 +35,6 @@ class Cut:
     draft: Draft
     packing: Packing
     allocation: Allocation
-    needs: Mapping[Component, int]
     used: Mapping[Component, int]
     whole: int
 
@@ -76,9 +74,8 @@ class Cutter:
         Raises:
             ContextBudgetError: What may not be cut is larger than the limit.
         """
-        allocation = self._allocate()
+        allocation = self._settle_query(self._allocate())
         self._cut_system(allocation.system)
-        self._cut_query(allocation.query)
         spare = allocation.system + allocation.query - self.system.tokens - self.query.tokens
         documents = allocation.documents + (spare if self.shares.documents else 0)
         self._pack(documents)
@@ -86,12 +83,30 @@ class Cutter:
         self._trim_beside(allocation.history + (max(0, spare) if self.shares.history else 0), documents)
         self._tighten()
         self._fill()
-        draft = self.draft()
+        return self._outcome(allocation)
+
+    def empty(self) -> Cut:
+        """Empty everything but the query, which gets all that there is.
+
+        Raises:
+            ContextBudgetError: Not even a part of the query fits.
+        """
+        subject = self.subject
+        self.system = ComponentCut(
+            texts=("",) * len(subject.request.system_texts), lost=frozenset(subject.conversation.systems)
+        )
+        self.trimming = Trimming(length=len(subject.conversation))
+        self._pack(0)
+        if not self._cut_query_if_any_is_left(max(0, subject.available)):
+            self._raise(("query",))
+        self._tighten()
+        return self._outcome(Allocation(system=0, query=subject.available, documents=0, history=0))
+
+    def _outcome(self, allocation: Allocation) -> Cut:
         return Cut(
-            draft=draft,
+            draft=self.draft(),
             packing=self.packing,
             allocation=allocation,
-            needs=self.needs,
             used=self.used,
             whole=self._whole(),
         )
@@ -122,25 +137,33 @@ class Cutter:
         return self.subject.whole(self.draft())
 
     def _allocate(self) -> Allocation:
-        protected = self.options.protected
+        protected: tuple[Component, ...] = tuple(name for name in PROTECTABLE if name in self.options.protect)
         held = sum(self.needs[name] for name in protected)
         available = self.subject.available
         if available <= 0 or held > available:
             self._raise(protected)
-        if self.options.overflow == "empty" and self.needs["query"] >= available:
-            return Allocation(system=0, query=available, documents=0, history=0)
         free = {name: 0 if name in protected else need for name, need in self.needs.items()}
         allocation = allocate(available - held, free, self.shares)
         return replace(allocation, **{name: self.needs[name] for name in protected})
 
+    def _settle_query(self, allocation: Allocation) -> Allocation:
+        """Cut the query first. Where nothing of it fits in its share it takes from the others, as it is never empty."""
+        if self._cut_query_if_any_is_left(allocation.query):
+            return allocation
+        if not self._cut_query_if_any_is_left(self.subject.available):
+            self._raise(("query",))
+        others = {name: 0 if name == "query" else need for name, need in self.needs.items()}
+        left = allocate(self.subject.available - self.query.tokens, others, self.shares)
+        return replace(left, query=self.query.tokens)
+
+    def _cut_query_if_any_is_left(self, allowed: int) -> bool:
+        cut = cut_query(self.subject, allowed)
+        if cut is not None:
+            self.query = cut
+        return cut is not None
+
     def _cut_system(self, allowed: int) -> None:
         self.system = cut_system(self.subject, allowed)
-
-    def _cut_query(self, allowed: int) -> None:
-        cut = cut_query(self.subject, allowed)
-        if cut is None:
-            self._raise(("query",))
-        self.query = cut
 
     def _pack(self, allowed: int) -> None:
         self.packing = pack_documents(
@@ -153,13 +176,10 @@ class Cutter:
         )
 
     def _trim(self, allowed: int) -> None:
-        subject, allowed = self.subject, max(0, allowed)
-        trimming = trim(
-            subject.conversation, allowed, subject.capped, policy=self.options.history, query=subject.query
+        subject = self.subject
+        self.trimming = trim(
+            subject.conversation, max(0, allowed), subject.capped, policy=self.options.history, query=subject.query
         )
-        if trimming.tokens > allowed and self.options.overflow == "empty":
-            trimming = Trimming(length=len(subject.conversation))
-        self.trimming = trimming
 
     def _trim_beside(self, allowed: int, documents: int) -> None:
         """Trim the conversation; an exchange in flight that does not fit takes from the documents."""
@@ -181,15 +201,15 @@ class Cutter:
         self._raise(("query", "history"))
 
     def _cut_further(self, over: int) -> bool:
-        again: dict[Component, Callable[[int], None]] = {
+        again: dict[Component, Callable[[int], object]] = {
             "documents": self._pack,
             "history": self._trim,
             "system": self._cut_system,
-            "query": self._cut_query,
+            "query": self._cut_query_if_any_is_left,
         }
         for name, cut in again.items():
             before = self.used[name]
-            if before and name not in self.options.protected:
+            if before and name not in self.options.protect:
                 cut(before - over)
                 if self.used[name] < before:
                     return True
@@ -218,7 +238,8 @@ class Cutter:
 
     def _raise(self, mandatory: tuple[Component, ...]) -> NoReturn:
         fixed, limit = self.subject.fixed, self.subject.limit
-        costs = {"fixed": fixed, **self.needs}
+        costs: dict[str, int] = {"fixed": fixed}
+        costs.update(self.needs)
         needed = fixed + sum(max(self.needs[name], self.used[name]) for name in mandatory)
         message = (
             f"the request cannot be made to fit: what may not be cut needs {needed:,} tokens and the input budget is "

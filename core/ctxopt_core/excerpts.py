@@ -30,7 +30,7 @@ class Shortened:
 
 
 def excerpt(text: str, budget: int, counter: TokenCounter) -> str:
-    """Return head, marker and tail of `text` in at most `budget` tokens; the shortest mark when there is room for no more.
+    """Return head, marker and tail of `text` in at most `budget` tokens, or the shortest mark where that is all that fits.
 
     Args:
         text: The text to shorten.
@@ -63,8 +63,9 @@ def shorten_message(message: Message, cost: int, target: int, counter: TokenCoun
         None when the message cannot be made that short without becoming empty.
     """
     texts = message.texts
-    if message.attachments:
-        without = cost - sum(attachment.cost for attachment in message.attachments) + counter.count(ATTACHMENT_OMITTED)
+    removable = message.removable
+    if removable:
+        without = cost - sum(attachment.cost for attachment in removable) + counter.count(ATTACHMENT_OMITTED)
         if without <= target:
             return Shortened(texts=texts, attachments_omitted=True, tokens=without)
         cost = without
@@ -76,7 +77,7 @@ def shorten_message(message: Message, cost: int, target: int, counter: TokenCoun
     tokens = framing + sum(counter.count(text) for text in shortened)
     if not speaks or tokens > target:
         return None
-    return Shortened(texts=shortened, attachments_omitted=bool(message.attachments), tokens=tokens)
+    return Shortened(texts=shortened, attachments_omitted=bool(removable), tokens=tokens)
 
 
 def _levels(counts: Sequence[int], room: int) -> list[int]:

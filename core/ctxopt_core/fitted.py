@@ -57,4 +57,5 @@ def shortened_message(message: Message, cut: Shortened) -> Message:
     if not cut.attachments_omitted:
         content = texts[0] if isinstance(message.content, str) and texts else texts
         return replace(message, content=content or "")
-    return replace(message, content=(*texts, ATTACHMENT_OMITTED), attachments=())
+    fixed = tuple(attachment for attachment in message.attachments if attachment.fixed)
+    return replace(message, content=(*texts, ATTACHMENT_OMITTED), attachments=fixed)

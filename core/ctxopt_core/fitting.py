@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ctxopt_core.accounts import report_of_cut, report_of_untouched
-from ctxopt_core.budget import ContextBudget
-from ctxopt_core.cutting import Cutter
+from ctxopt_core.budget import BudgetWarning, ContextBudget
+from ctxopt_core.cutting import Cut, Cutter
 from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions, Overflow
@@ -16,6 +17,7 @@ from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given, everything_packed
 from ctxopt_core.tokens import ScaledCounter, TiktokenCounter, TokenCounter, counter_for
+from ctxopt_core.warn_once import warn_once
 
 _DEFAULT_ENCODING = "o200k_base"
 
@@ -128,16 +130,34 @@ def fit_with(
     subject = Subject(request=request, limit=budget.goal_tokens, counter=counter, framing=framing)
     if fits(subject):
         return _untouched(subject, budget)
-    cut = Cutter(subject, budget.shares, options).cut()
+    cut, fell_back_to = _cut(subject, budget, options)
     return FittedContext(
         request=request,
         system=cut.draft.system,
         query=cut.draft.query,
         documents=cut.packing,
         history=cut.draft.trimming,
-        report=report_of_cut(subject, budget, cut, options),
+        report=report_of_cut(subject, budget, cut, options, fell_back_to),
         untouched=False,
     )
+
+
+def _cut(subject: Subject, budget: ContextBudget, options: FitOptions) -> tuple[Cut, str | None]:
+    """Cut the request; where that is impossible, empty it if the caller has chosen so."""
+    cutter = Cutter(subject, budget.shares, options)
+    try:
+        return cutter.cut(), None
+    except ContextBudgetError:
+        if options.overflow != "empty":
+            raise
+        cut = cutter.empty()
+        warn_once(
+            f"a request could not be cut to its input budget of {subject.limit:,} tokens, so everything but the query "
+            "was emptied; `overflow='error'` raises instead",
+            BudgetWarning,
+            stacklevel=4,
+        )
+        return cut, "empty"
 
 
 def fits(subject: Subject) -> bool:

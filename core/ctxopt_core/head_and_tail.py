@@ -16,6 +16,7 @@ Fits = Callable[[int], bool]
 # A sentence that ends this far behind what the tokenizer's own borders allow may still fit, for tokens merge otherwise
 # at the end of a text than inside it.
 _LOOK_BEYOND = 128
+_CHARACTERS_PER_TOKEN = 16
 _CONTEXT = 2_000
 _LONGEST_LINE = 20_000
 
@@ -30,7 +31,7 @@ def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, gr
         language: Whose sentence rules hold.
         greedy: Prefer a word border to a sentence border that gives up more than half of the budget.
     """
-    reach = counter.prefix_length(text, budget)
+    reach = _reach(len(text), budget, lambda width: counter.prefix_length(text[:width], budget))
     least = reach // 2 if greedy else 0
 
     def fits(end: int) -> bool:
@@ -49,7 +50,7 @@ def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, gr
 def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, greedy: bool = False) -> int:
     """Return where the longest suffix within `budget` tokens starts; the arguments are those of `head_end`."""
     length = len(text)
-    reach = length - counter.suffix_length(text, budget)
+    reach = length - _reach(length, budget, lambda width: counter.suffix_length(text[length - width :], budget))
     most = length - (length - reach) // 2 if greedy else length
 
     def fits(start: int) -> bool:
@@ -63,6 +64,31 @@ def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, 
         if start < length:
             return start
     return length
+
+
+def exceeds(text: str, budget: int, counter: TokenCounter) -> bool:
+    """Tell whether `text` counts more than `budget` tokens, asking about the start of a long text first."""
+    width = _width(budget)
+    while 4 * width < len(text):
+        if counter.exceeds(text[:width], budget):
+            return True
+        width *= 4
+    return counter.exceeds(text, budget)
+
+
+def _reach(length: int, budget: int, within: Callable[[int], int]) -> int:
+    """Ask about a window of the text that is sure to hold more than the budget, for not every counter stops early."""
+    width = _width(budget)
+    while 4 * width < length:
+        reach = within(width)
+        if 2 * reach < width:
+            return reach
+        width *= 4
+    return within(length)
+
+
+def _width(budget: int) -> int:
+    return _CHARACTERS_PER_TOKEN * budget + _LOOK_BEYOND
 
 
 def _sentence_end(text: str, reach: int, fits: Fits, language: str) -> int:

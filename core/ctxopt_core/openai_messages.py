@@ -7,6 +7,7 @@ from typing import Any
 
 from ctxopt_core.content_blocks import arguments_text, call_of, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
+from ctxopt_core.history import Trimming
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder
 from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
 
@@ -45,6 +46,17 @@ def shortened_openai(mapping: Mapping[str, Any], cut: Shortened) -> dict[str, An
 def placeholder_openai(text: str) -> dict[str, Any]:
     """Return the placeholder as an OpenAI-shaped message."""
     return {"role": PLACEHOLDER_ROLE, "content": text}
+
+
+def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
+    """Return the OpenAI-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder."""
+    found: list[Mapping[str, Any]] = []
+    for index in trimming.kept:
+        cut = trimming.shortened.get(index)
+        found.append(mappings[index] if cut is None else shortened_openai(mappings[index], cut))
+        if trimming.placeholder is not None and index == trimming.placeholder_after:
+            found.append(placeholder_openai(trimming.placeholder))
+    return found
 
 
 def role_of(mapping: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from ctxopt_core.documents import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
 
 Overflow = Literal["error", "empty"]
+PROTECTABLE: tuple[Literal["system", "query"], ...] = ("system", "query")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,15 +29,9 @@ class FitOptions:
     overflow: Overflow = "error"
 
     def __post_init__(self) -> None:
-        if unknown := sorted(self.protect - {"system", "query"}):
+        if unknown := sorted(self.protect.difference(PROTECTABLE)):
             message = f"`protect` may name 'system' and 'query', got {', '.join(map(repr, unknown))}"
             raise ValueError(message)
         if self.overflow not in ("error", "empty"):
             message = f"`overflow` must be 'error' or 'empty', got {self.overflow!r}"
             raise ValueError(message)
-
-    @property
-    def protected(self) -> tuple[Literal["system", "query"], ...]:
-        """The components that are kept whole at any price; none when an overflow empties them."""
-        names: tuple[Literal["system", "query"], ...] = ("system", "query")
-        return tuple(name for name in names if name in self.protect and self.overflow == "error")

@@ -161,4 +161,3 @@ def conversation_tokens(conversation: Conversation, trimming: Trimming, counter:
 
 def _message(counter: TokenCounter, role: str, text: str) -> int:
     return TOKENS_PER_MESSAGE + counter.count(role) + counter.count(text)
-

@@ -110,10 +110,8 @@ def _document_row(row: DocumentReport) -> tuple[str, str, str, str]:
 def _history(report: FitReport) -> list[str]:
     history = report.history
     reasons = ", ".join(f"{count} {reason}" for reason, count in history.reasons.items())
-    return [
-        f"history: {history.kept} of {history.messages} messages kept, {history.shortened} of them shortened, "
-        f"{history.turns} earlier turns; dropped: {reasons or 'none'}",
-    ]
+    kept = f"{history.kept} of {history.messages} messages kept, {history.shortened} of them shortened"
+    return [f"history: {kept}, {history.turns} earlier turns; dropped: {reasons or 'none'}"]
 
 
 def _aligned(rows: list[tuple[str, str, str, str]], *, left: int = 1) -> list[str]:

@@ -23,10 +23,12 @@ class Attachment:
         kind: What it is.
         tokens: Its cost in tokens where that is known; None for the fixed allowance of its kind (image 850, file
             1,000, others 500).
+        fixed: Whether it stays while its message stays, since it is inside something that may not be edited.
     """
 
     kind: AttachmentKind = "other"
     tokens: int | None = None
+    fixed: bool = False
 
     @property
     def cost(self) -> int:
@@ -79,6 +81,11 @@ class Message:
         if isinstance(self.content, tuple):
             return self.content
         return (self.content,) if self.content else ()
+
+    @property
+    def removable(self) -> tuple[Attachment, ...]:
+        """The attachments that may be left out."""
+        return tuple(attachment for attachment in self.attachments if not attachment.fixed)
 
     @property
     def plain(self) -> bool:

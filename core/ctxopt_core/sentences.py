@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxopt_core.code_fences import fenced_blocks
+from ctxopt_core.code_fences import fenced_blocks, has_fence_mark
 from ctxopt_core.language_guess import guess_language
 from ctxopt_core.sentence_rules import joins_previous, sentence_starts_in_line
 
@@ -42,6 +42,9 @@ def sentence_spans(text: str, *, start: int = 0, language: str | None = None) ->
 def line_start_before(text: str, position: int) -> int:
     """Return the last start of a line, at or before `position`, that is not inside fenced code."""
     line_start = text.rfind("\n", 0, max(0, position)) + 1
+    sides = sorted([(0, line_start), (line_start, len(text))], key=lambda side: side[1] - side[0])
+    if not all(has_fence_mark(text, *side) for side in sides):
+        return line_start
     for fence_start, fence_stop in fenced_blocks(text):
         if line_start <= fence_start:
             break
@@ -59,36 +62,40 @@ def sentence_starts(text: str, *, start: int = 0, language: str | None = None) -
         language: As for `sentence_ends`.
     """
     chosen = guess_language(text) if language is None else language
+    fences = fenced_blocks(text, start)
+    fence: tuple[int, int] | None = None
     position = start
-    for fence_start, fence_stop in fenced_blocks(text):
-        if fence_start < start:
-            continue
-        yield from _starts_in_prose(text, position, fence_start, chosen)
-        yield fence_stop - len(text[fence_start:fence_stop].lstrip())
-        position = fence_stop
-    yield from _starts_in_prose(text, position, len(text), chosen)
+    while position < len(text):
+        stop = _block_stop(text, position)
+        if fence is None and has_fence_mark(text, position, stop):
+            fence = next(fences, (len(text), len(text)))
+        prose_stop = stop if fence is None else min(stop, fence[0])
+        yield from _starts_in_prose(text, position, prose_stop, chosen)
+        position = prose_stop
+        if fence is not None and fence[0] == position < len(text):
+            position = fence[1]
+            yield position - len(text[fence[0] : position].lstrip())
+            fence = None
 
 
 def _starts_in_prose(text: str, start: int, stop: int, language: str) -> Iterator[int]:
-    while start < stop:
-        block_stop = _block_stop(text, start, stop)
-        for line in text[start:block_stop].splitlines(keepends=True):
-            content = line.strip()
-            if content:
-                first = start + len(line) - len(line.lstrip())
-                if first > start and joins_previous(content[0]):
-                    first, content = first - 1, " " + content
-                yield first
-                for offset in sentence_starts_in_line(content, language):
-                    yield first + offset
-            start += len(line)
+    for line in text[start:stop].splitlines(keepends=True):
+        content = line.strip()
+        if content:
+            first = start + len(line) - len(line.lstrip())
+            if first > start and joins_previous(content[0]):
+                first, content = first - 1, " " + content
+            yield first
+            for offset in sentence_starts_in_line(content, language):
+                yield first + offset
+        start += len(line)
 
 
-def _block_stop(text: str, start: int, stop: int) -> int:
-    """End a block of lines that is worth splitting at once."""
-    if stop - start <= _BLOCK:
-        return stop
+def _block_stop(text: str, start: int) -> int:
+    """End a block of whole lines that is worth splitting at once."""
+    if len(text) - start <= _BLOCK:
+        return len(text)
     line_break = text.rfind("\n", start, start + _BLOCK)
     if line_break < 0:
-        line_break = text.find("\n", start + _BLOCK, stop)
-    return stop if line_break < 0 else line_break + 1
+        line_break = text.find("\n", start + _BLOCK)
+    return len(text) if line_break < 0 else line_break + 1

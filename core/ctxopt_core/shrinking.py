@@ -59,7 +59,7 @@ class _Plan:
         """Return what a message counts when its texts are cut to `floor` tokens and its attachments are gone."""
         message = self.conversation.message(index)
         cost, text = self.conversation.cost(index), self.conversation.text_cost(index)
-        attached = max(0, sum(attachment.cost for attachment in message.attachments) - TEXT_FLOOR)
+        attached = max(0, sum(attachment.cost for attachment in message.removable) - TEXT_FLOOR)
         return cost - max(0, text - floor) - attached
 
     def lower(self, indices: Iterable[int], floor: int, budget: int) -> None:
@@ -122,7 +122,7 @@ def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, count
     _decide(plan, budget)
     if plan.tokens > budget or not plan.targets:
         return None
-    return _apply(plan, everything, budget, counter)
+    return _apply(plan, everything, counter)
 
 
 def _decide(plan: _Plan, budget: int) -> None:
@@ -151,7 +151,7 @@ def _essential(units: Sequence[Unit]) -> list[Unit]:
     return found + [unit for unit in units if unit.kind == "pending" and unit not in found]
 
 
-def _apply(plan: _Plan, everything: tuple[int, ...], budget: int, counter: TokenCounter) -> Shrunk | None:
+def _apply(plan: _Plan, everything: tuple[int, ...], counter: TokenCounter) -> Shrunk | None:
     conversation = plan.conversation
     shortened: dict[int, Shortened] = {}
     tokens = 0

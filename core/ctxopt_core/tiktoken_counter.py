@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ctxopt_core.count_cache import CountCache, shared_cache
-from ctxopt_core.errors import CtxoptError
 from ctxopt_core.safe_cuts import PIECE, pieces, pieces_from_end
+from ctxopt_core.surrogates import has_surrogates, index_before_joining, joined_surrogates
 from ctxopt_core.vocabulary import BUNDLED_ENCODINGS, load_encoding
 
 if TYPE_CHECKING:
     import tiktoken
 
 LONGEST_TOKEN_BYTES = 128
-_WHITE_SPACE_CHUNK = 500_000
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK_RUN = 500_000
+_BLANK_BLOCK = 256_000
+# Characters that the tokenizers take for white space but not for a line break.
+_LONG_BLANK_RUN = re.compile(rf"(?<![^\S\r\n\x1c-\x1f])[^\S\r\n\x1c-\x1f]{{{_BLANK_RUN},}}")
 
 
 class TiktokenCounter:
@@ -32,7 +35,7 @@ class TiktokenCounter:
         ValueError: `name` is not a non-empty text.
     """
 
-    __slots__ = ("_cache", "_encoding", "_safe_cuts_hold", "known", "name")
+    __slots__ = ("_bundled", "_cache", "_encoding", "known", "name")
 
     exact = True
 
@@ -44,7 +47,7 @@ class TiktokenCounter:
         self._cache = shared_cache(self.name) if cache is None else cache
         self.known = self._cache.get
         self._encoding: tiktoken.Encoding | None = None
-        self._safe_cuts_hold = self.name in BUNDLED_ENCODINGS
+        self._bundled = self.name in BUNDLED_ENCODINGS
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -74,14 +77,14 @@ class TiktokenCounter:
         if not text or limit < 0:
             return limit < 0
         length = len(text)
-        if length > limit * LONGEST_TOKEN_BYTES:
-            return True
         if (length if text.isascii() else length * 4) <= limit:
             return False
+        if self._bundled and length > limit * LONGEST_TOKEN_BYTES:
+            return True
         known = self.known(text)
         if known is not None:
             return known > limit
-        if length <= PIECE or not self._safe_cuts_hold:
+        if length <= PIECE or not self._bundled:
             return self.count(text) > limit
         total = 0
         for start, stop in pieces(text):
@@ -98,45 +101,38 @@ class TiktokenCounter:
         """
         if not text or limit <= 0:
             return 0
-        if _SURROGATE.search(text):
-            return self._bisect(text, limit, from_end=False)
-        done, left = 0, limit
-        for start, stop in self._windows(text, limit):
-            tokens = self._encode(text[start:stop])
-            if len(tokens) > left:
-                return done + self._decodable_prefix(text[start:stop], tokens, left)
-            done, left = stop, left - len(tokens)
-        return done
+        within = text[: limit * LONGEST_TOKEN_BYTES] if self._bundled else text
+        if has_surrogates(within):
+            return index_before_joining(within, self._prefix(joined_surrogates(within), limit))
+        return self._prefix(within, limit)
 
     def suffix_length(self, text: str, limit: int) -> int:
         """Return how many characters of `text`, up to its end, count at most `limit` tokens."""
         if not text or limit <= 0:
             return 0
-        if _SURROGATE.search(text):
-            return self._bisect(text, limit, from_end=True)
-        done, left = 0, limit
-        for start, stop in self._windows(text, limit, from_end=True):
+        within = text[-limit * LONGEST_TOKEN_BYTES :] if self._bundled else text
+        if has_surrogates(within):
+            joined = joined_surrogates(within)
+            return len(within) - index_before_joining(within, len(joined) - self._suffix(joined, limit))
+        return self._suffix(within, limit)
+
+    def _prefix(self, text: str, limit: int) -> int:
+        left = limit
+        for start, stop in pieces(text) if self._bundled else [(0, len(text))]:
             tokens = self._encode(text[start:stop])
             if len(tokens) > left:
-                return done + self._decodable_suffix(text[start:stop], tokens, left)
-            done, left = len(text) - start, left - len(tokens)
-        return done
+                return start + self._decodable_prefix(text[start:stop], tokens, left)
+            left -= len(tokens)
+        return len(text)
 
-    def _windows(self, text: str, limit: int, *, from_end: bool = False) -> list[tuple[int, int]]:
-        """Borders of the pieces to walk; a text without safe cuts is cut down to what can possibly be asked for."""
-        if self._safe_cuts_hold:
-            walk = pieces_from_end(text) if from_end else pieces(text)
-            found: list[tuple[int, int]] = []
-            for start, stop in walk:
-                found.append((start, stop))
-                if sum(b - a for a, b in found) > limit * LONGEST_TOKEN_BYTES:
-                    break
-        else:
-            found = [(0, len(text))]
-        start, stop = found[-1]
-        widest = max(PIECE, limit * LONGEST_TOKEN_BYTES)
-        found[-1] = (max(start, stop - widest), stop) if from_end else (start, min(stop, start + widest))
-        return found
+    def _suffix(self, text: str, limit: int) -> int:
+        left = limit
+        for start, stop in pieces_from_end(text) if self._bundled else [(0, len(text))]:
+            tokens = self._encode(text[start:stop])
+            if len(tokens) > left:
+                return len(text) - stop + self._decodable_suffix(text[start:stop], tokens, left)
+            left -= len(tokens)
+        return len(text)
 
     def _decodable_prefix(self, text: str, tokens: list[int], limit: int) -> int:
         parts = self._bytes_of(tokens[:limit])
@@ -149,7 +145,7 @@ class TiktokenCounter:
             if len(self._encode(prefix)) <= limit:
                 return len(prefix)
             parts.pop()
-        return self._bisect(text[: limit * LONGEST_TOKEN_BYTES], limit, from_end=False)
+        return self._bisect(text, limit, from_end=False)
 
     def _decodable_suffix(self, text: str, tokens: list[int], limit: int) -> int:
         parts = self._bytes_of(tokens[len(tokens) - limit :])
@@ -162,13 +158,13 @@ class TiktokenCounter:
             if len(self._encode(suffix)) <= limit:
                 return len(suffix)
             parts.pop(0)
-        return self._bisect(text[-limit * LONGEST_TOKEN_BYTES :], limit, from_end=True)
+        return self._bisect(text, limit, from_end=True)
 
     def _bytes_of(self, tokens: list[int]) -> list[bytes]:
         return self._loaded().decode_tokens_bytes(tokens)
 
     def _bisect(self, text: str, limit: int, *, from_end: bool) -> int:
-        """The slow, certain way, for texts whose characters do not map to their bytes."""
+        """The slow, certain way, for texts whose first `limit` tokens end on no character."""
         low, high = 0, min(len(text), limit * LONGEST_TOKEN_BYTES)
         while low < high:
             middle = (low + high + 1) // 2
@@ -186,21 +182,17 @@ class TiktokenCounter:
 
     def _encode(self, text: str) -> list[int]:
         encoding = self._encoding or self._loaded()
-        if len(text) < _WHITE_SPACE_CHUNK:
+        if len(text) < _BLANK_RUN:
             return encoding.encode_ordinary(text)
-        try:
-            return encoding.encode(text, disallowed_special=())
-        except ValueError:
-            # tiktoken refuses runs of about a million blanks; counted in chunks they never count less.
-            return [
-                token
-                for start in range(0, len(text), _WHITE_SPACE_CHUNK)
-                for token in self._encode_chunk(text[start : start + _WHITE_SPACE_CHUNK])
-            ]
+        # Unlike `encode_ordinary`, `encode` never panics.
+        return [token for part in _without_long_blanks(text) for token in encoding.encode(part, disallowed_special=())]
 
-    def _encode_chunk(self, chunk: str) -> list[int]:
-        try:
-            return self._loaded().encode(chunk, disallowed_special=())
-        except ValueError as error:
-            message = f"tiktoken could not encode a text of {len(chunk):,} characters with {self.name}"
-            raise CtxoptError(message) from error
+
+def _without_long_blanks(text: str) -> Iterator[str]:
+    """Cut runs of blanks, of which tiktoken refuses a million, into blocks; blanks keep their count there."""
+    start = 0
+    for run in _LONG_BLANK_RUN.finditer(text):
+        for cut in range(run.start() + _BLANK_BLOCK, run.end() - 1, _BLANK_BLOCK):
+            yield text[start:cut]
+            start = cut
+    yield text[start:]

@@ -11,7 +11,9 @@ from ctxopt_core.tiktoken_counter import TiktokenCounter
 
 __all__ = ["CallableCounter", "EstimateCounter", "ScaledCounter", "TiktokenCounter", "TokenCounter", "counter_for"]
 
-_ENCODING_NAMES = frozenset({"gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"})
+_ENCODING_NAMES = frozenset(
+    {"gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"}
+)
 
 
 @runtime_checkable

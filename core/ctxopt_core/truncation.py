@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from ctxopt_core.head_and_tail import head_end, tail_start
+from ctxopt_core.head_and_tail import exceeds, head_end, tail_start
 from ctxopt_core.language_guess import guess_language
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def truncate(
     _check(side, marker)
     if budget <= 0:
         return ""
-    if not counter.exceeds(text, budget):
+    if not exceeds(text, budget, counter):
         return text
     language = guess_language(text)
     if side == "tail":

@@ -10,7 +10,7 @@ from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation, MessageVi
 from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
-from ctxopt_core.request import SYSTEM_ROLES, Message
+from ctxopt_core.request import Message
 from ctxopt_core.shrinking import Shrunk, shrink
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Turn, Units, first_user_message, newest_turns, units_of

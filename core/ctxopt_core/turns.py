@@ -140,9 +140,7 @@ def units_of(conversation: Conversation, start: int, stop: int) -> Units:
         else:
             kind: UnitKind = "user" if message.role == "user" else "assistant"
             kept.append(Unit(kind=kind, indices=(index,), tokens=conversation.cost(index)))
-    return Units(
-        kept=tuple(kept), orphans=tuple(orphans), blanks=tuple(blanks), superseded=tuple(superseded)
-    )
+    return Units(kept=tuple(kept), orphans=tuple(orphans), blanks=tuple(blanks), superseded=tuple(superseded))
 
 
 def _run_of_results(conversation: Conversation, indices: Sequence[int], position: int) -> list[int]:
@@ -161,11 +159,8 @@ def _add_exchange(
     kept: list[Unit],
     orphans: list[int],
 ) -> None:
-    calls = Counter(call.id or call.name for call in message.tool_calls)
-    answers = {i: _answered(conversation.message(i)) for i in results}
-    matched = [i for i in results if answers[i] in calls]
-    open_calls = calls - Counter(answers[i] for i in matched)
-    orphans.extend(i for i in results if answers[i] not in calls)
+    matched, open_calls = _match(message, [(i, conversation.message(i)) for i in results])
+    orphans.extend(i for i in results if i not in matched)
     last = (matched or [index])[-1]
     if open_calls and _is_end(conversation, last):
         members = (index, *matched)
@@ -177,8 +172,22 @@ def _add_exchange(
         kept.append(Unit(kind="exchange", indices=members, tokens=sum(map(conversation.cost, members))))
 
 
-def _answered(message: Message) -> str:
-    return message.tool_call_id or message.name or ""
+def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[list[int], bool]:
+    """Return the results that answer a message's calls, and whether a call is left open.
+
+    Ids need to be unique within the message only, and may even repeat there. A result that names nothing answers the
+    next call that has no id.
+    """
+    calls = Counter(call.id or call.name for call in message.tool_calls)
+    without_id = Counter(call.name for call in message.tool_calls if not call.id)
+    answered: Counter[str] = Counter()
+    matched: list[int] = []
+    for index, result in results:
+        key = result.tool_call_id or result.name or next(iter(without_id - answered), "")
+        if key in calls:
+            answered[key] += 1
+            matched.append(index)
+    return matched, bool(calls - answered)
 
 
 def _is_end(conversation: Conversation, index: int) -> bool:

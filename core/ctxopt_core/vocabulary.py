@@ -93,20 +93,19 @@ def _bundled(name: str) -> tiktoken.Encoding:
     ranks = {
         base64.b64decode(token): int(rank) for token, rank in (line.split() for line in content.splitlines() if line)
     }
-    return tiktoken.Encoding(
-        name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens=_SPECIAL_TOKENS[name]
-    )
+    return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens=_SPECIAL_TOKENS[name])
 
 
 def _from_tiktoken(name: str) -> tiktoken.Encoding:
     import tiktoken
 
+    known = tiktoken.list_encoding_names()
+    if name not in known:
+        message = f"`encoding` must be one that tiktoken knows ({', '.join(known)}), got {name!r}"
+        raise CtxoptError(message)
     try:
         return tiktoken.get_encoding(name)
-    except ValueError as error:
-        message = f"`encoding` must be one that tiktoken knows ({', '.join(tiktoken.list_encoding_names())}), got {name!r}"
-        raise CtxoptError(message) from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         message = (
             f"the vocabulary of {name!r} is not bundled and could not be loaded ({type(error).__name__}); put its file "
             "into a folder and name that folder in TIKTOKEN_CACHE_DIR, or use cl100k_base or o200k_base"

@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+
 from hostile_text import HOSTILE_SAMPLES, huge_samples
 from independent_recount import MEDIA_ALLOWANCE, count_text, langchain_to_dict, load_encoding, recount
 from shape_rows import call, calling, filler, result, user
@@ -15,7 +16,8 @@ from shape_rows import call, calling, filler, result, user
 COOKBOOK_REQUEST = [
     {
         "role": "system",
-        "content": "You are a helpful, pattern-following assistant that translates corporate jargon into plain English.",
+        "content": "You are a helpful, pattern-following assistant that translates corporate jargon "
+        "into plain English.",
     },
     {"role": "system", "name": "example_user", "content": "New synergies will help drive top-line growth."},
     {
@@ -26,7 +28,8 @@ COOKBOOK_REQUEST = [
     {
         "role": "system",
         "name": "example_user",
-        "content": "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+        "content": "Let's circle back when we have more bandwidth to touch base on opportunities "
+        "for increased leverage.",
     },
     {
         "role": "system",

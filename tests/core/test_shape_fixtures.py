@@ -7,10 +7,11 @@ import time
 from typing import Any
 
 import pytest
-from document_shapes import DOCUMENT_SHAPES, DocumentShape
-from hostile_text import documents, hostile_text, openai_messages
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
+
+from document_shapes import DOCUMENT_SHAPES, DocumentShape
+from hostile_text import documents, hostile_text, openai_messages
 from independent_recount import count_text, problems, recount
 from message_shapes import MESSAGE_SHAPES, MessageShape
 from reference_view import reference_view

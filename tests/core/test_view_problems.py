@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from independent_recount import problems
 from shape_rows import FAMILY, Row, assistant, call, calling, filler, json_text, question, result, system, user
 
@@ -50,7 +51,7 @@ def _unread(text: str) -> list[Row]:
         ),
         pytest.param(
             [system(), user("x"), HUGE_CALL, result("h", "ok"), question()],
-            [system(), user("x"), _arguments('{"text": "cut"}'), result("h", "ok"), question()],
+            [system(), user("x"), _arguments('{"text": "[cut]"}'), result("h", "ok"), question()],
             id="old arguments shortened to JSON",
         ),
         pytest.param([system(), question(), user(LONG), question()], [system(), question()], id="the same row twice"),
@@ -60,7 +61,10 @@ def _unread(text: str) -> list[Row]:
         pytest.param(_unread("e" + "\u0301" * 900), _unread("e" + "\u0301" * 90), id="a cluster beyond any budget"),
         pytest.param(_unread(FLOWN), _unread(FLOWN[:20] + CUT), id="whole surrogate pairs"),
         pytest.param(
-            [system(), user([{"type": "image_url", "image_url": {"url": "data:,A"}}, {"type": "text", "text": "lit?"}])],
+            [
+                system(),
+                user([{"type": "image_url", "image_url": {"url": "data:,A"}}, {"type": "text", "text": "lit?"}]),
+            ],
             [system(), user([{"type": "text", "text": "[picture]"}, {"type": "text", "text": "lit?"}])],
             id="a picture replaced by a few words",
         ),
@@ -83,7 +87,9 @@ VIOLATIONS: list[Any] = [
     pytest.param(CHAT, [CHAT[0], CHAT[-1], CHAT[-1]], {}, "repeated or out of order", id="a row twice"),
     pytest.param(CHAT, [CHAT[0], user("lit " * 400), CHAT[-1]], {}, "invented or edited", id="a long row made up"),
     pytest.param(CHAT, [CHAT[0], user(LONG.upper()), CHAT[-1]], {}, "invented or edited", id="a row reworded"),
-    pytest.param(CHAT, [CHAT[0], user(filler(9) + filler(1)[9:]), CHAT[-1]], {}, "invented", id="joined without a marker"),
+    pytest.param(
+        CHAT, [CHAT[0], user(filler(9) + filler(1)[9:]), CHAT[-1]], {}, "invented", id="joined without a marker"
+    ),
     pytest.param(CHAT, [CHAT[0], PLACEHOLDER, PLACEHOLDER, CHAT[-1]], {}, "more than one placeholder", id="two notes"),
     pytest.param(
         [system(), PLACEHOLDER, user(LONG), question()],
@@ -100,7 +106,9 @@ VIOLATIONS: list[Any] = [
         id="a note that the predicate does not know",
     ),
     pytest.param(CHAT, CHAT[:2], {}, "the last user message is missing", id="question lost"),
-    pytest.param(CHAT, [*CHAT[:2], *CUT_PAIR, CHAT[5]], {}, "the last user message is missing", id="question lost last"),
+    pytest.param(
+        CHAT, [*CHAT[:2], *CUT_PAIR, CHAT[5]], {}, "the last user message is missing", id="question lost last"
+    ),
     pytest.param(CHAT, [CHAT[0], CHAT[-1], PLACEHOLDER], {}, "not the last row", id="a note behind the question"),
     pytest.param(CHAT, [CHAT[-1]], {}, "system row 0 of the input is lost", id="system lost"),
     pytest.param(CHAT, [CHAT[0], user(""), CHAT[-1]], {}, "row 1 is empty", id="emptied"),
@@ -113,7 +121,7 @@ VIOLATIONS: list[Any] = [
     pytest.param(RUN, [*RUN[:2], CALL, {**RUN[3], "name": "x"}], {}, "invented or edited", id="name added"),
     pytest.param(
         [system(), question(), HUGE_CALL, result("h", "ok")],
-        [system(), question(), _arguments('{"text": "cut"}'), result("h", "ok")],
+        [system(), question(), _arguments('{"text": "[cut]"}'), result("h", "ok")],
         {},
         "arguments of the current exchange",
         id="current arguments edited",
@@ -160,5 +168,5 @@ def test_a_violation_is_found(before: list[Row], after: list[Row], options: dict
 
 
 def test_the_question_may_have_to_be_last_whatever_the_input_was() -> None:
-    assert problems(RUN, RUN[:2] + [CALL, result("t", SHORT)], budget=2_000, last_user_last=True)
-    assert not problems(RUN, RUN[:2] + [CALL, result("t", SHORT)], budget=2_000, last_user_last=False)
+    assert problems(RUN, [*RUN[:2], CALL, result("t", SHORT)], budget=2_000, last_user_last=True)
+    assert not problems(RUN, [*RUN[:2], CALL, result("t", SHORT)], budget=2_000, last_user_last=False)

@@ -5,11 +5,15 @@ import inspect
 import pytest
 
 import ctxopt_core
+import langchain_ctxopt
 import llamaindex_ctxopt
 
 CORE_NAMES = [
     "Allocation",
     "Attachment",
+    "BudgetWarning",
+    "CallableCounter",
+    "ChatFraming",
     "ContextBudget",
     "ContextBudgetError",
     "ContextRequest",
@@ -19,19 +23,23 @@ CORE_NAMES = [
     "EstimateCounter",
     "FitReport",
     "FittedContext",
+    "Framing",
     "HistoryPolicy",
     "Message",
     "ModelWindow",
+    "Packing",
+    "PlainDocuments",
     "Shares",
     "TiktokenCounter",
     "TokenCounter",
     "ToolCall",
+    "Trimming",
     "UnknownModelError",
+    "UnknownModelWarning",
     "afit",
     "allocate",
     "bm25_scorer",
     "counter_for",
-    "embedding_scorer",
     "fit",
     "pack_documents",
     "plan",
@@ -39,6 +47,7 @@ CORE_NAMES = [
     "trim_history",
     "truncate",
 ]
+LANGCHAIN_NAMES = ["ContextOptimizer", "OptimizedInput", "RequestOverflowError"]
 
 
 def test_the_core_exports_exactly_these_names():
@@ -48,6 +57,18 @@ def test_the_core_exports_exactly_these_names():
 @pytest.mark.parametrize("name", CORE_NAMES)
 def test_each_public_name_has_a_docstring(name):
     assert inspect.getdoc(getattr(ctxopt_core, name))
+
+
+def test_the_langchain_package_exports_exactly_these_names():
+    assert sorted(langchain_ctxopt.__all__) == LANGCHAIN_NAMES
+    assert all(inspect.getdoc(getattr(langchain_ctxopt, name)) for name in LANGCHAIN_NAMES)
+
+
+@pytest.mark.parametrize("package", [ctxopt_core, langchain_ctxopt], ids=lambda package: package.__name__)
+def test_names_that_are_not_public_are_an_attribute_error(package):
+    assert set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = package.no_such_name
 
 
 def test_the_llamaindex_package_exports_nothing_yet():

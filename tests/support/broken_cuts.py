@@ -40,5 +40,5 @@ def _splits_cluster(text: str, cut: int) -> bool:
         start -= 1
     for cluster in CLUSTER.finditer(text, start):
         if cluster.end() >= cut:
-            return cluster.end() != cut and cluster.end() - cluster.start() <= UNKEEPABLE_CLUSTER
+            return bool(cluster.end() != cut and cluster.end() - cluster.start() <= UNKEEPABLE_CLUSTER)
     return False

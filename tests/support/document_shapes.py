@@ -103,9 +103,7 @@ CONTENT_SHAPES = (
     DocumentShape(name="one_id_for_all", build=_same_id),
     DocumentShape(name="titles_beside_texts", build=_titled),
     DocumentShape(name="thousand_tiny_documents", build=lambda: _tiny(1000, 2)),
-    DocumentShape(
-        name="one_document_over_the_budget", build=lambda: _falling([filler(60) + ANSWER + filler(60)])
-    ),
+    DocumentShape(name="one_document_over_the_budget", build=lambda: _falling([filler(60) + ANSWER + filler(60)])),
     DocumentShape(
         name="best_document_over_the_budget",
         build=lambda: _falling([filler(60) + ANSWER + filler(60), *(_note(n) for n in range(4))]),

@@ -13,7 +13,23 @@ from shape_rows import FAMILY, SCRIPTS, SENTENCE, SPECIAL, Row, json_text
 HOSTILE_FRAGMENTS: tuple[str, ...] = (
     *("", " ", "  ", "\n", "\r\n", "\t", "\x00", "\u00a0", "\u2028", "\u200b", "\u200d", "\ufeff", "\u202e", "\ufffd"),
     *("\ud800", "\udfff", "\ud83d\ude00", "\u0301", "e\u0301", "\U0001f1f3\U0001f1f5", "\U0001f44d\U0001f3fd"),
-    *("{lantern}", "{{0}}", "%s", "```\n", "<|endoftext|>", "a", "'ll", "/", ";\n\n//", "6", "६", "९१०", "٣", "７", "।"),
+    *(
+        "{lantern}",
+        "{{0}}",
+        "%s",
+        "```\n",
+        "<|endoftext|>",
+        "a",
+        "'ll",
+        "/",
+        ";\n\n//",
+        "6",
+        "६",
+        "९१०",
+        "٣",
+        "７",
+        "।",
+    ),
     *("Dr. Orla paid 3.50.", "Lit? Yes!", "終。", "「灯」", FAMILY, SPECIAL, SENTENCE, *SCRIPTS.values()),
 )
 
@@ -46,7 +62,9 @@ def hostile_text(max_pieces: int = 12) -> st.SearchStrategy[str]:
 
 @cache
 def _texts() -> st.SearchStrategy[str]:
-    prose = st.builds(lambda count, tail: SENTENCE * count + tail, st.integers(0, 8), st.sampled_from(HOSTILE_FRAGMENTS))
+    prose = st.builds(
+        lambda count, tail: SENTENCE * count + tail, st.integers(0, 8), st.sampled_from(HOSTILE_FRAGMENTS)
+    )
     return st.one_of(prose, hostile_text(6))
 
 
@@ -90,8 +108,10 @@ def _exchange(*, whole: bool) -> st.SearchStrategy[list[Row]]:
 
 def _exchange_rows(calls: list[tuple[str, Any, str]], text: str | None, answered: int) -> list[Row]:
     """Build an exchange with at most `answered` results; a negative number takes them from the end, reversed."""
-    functions = [{"name": "inspect", "arguments": arguments} for _, arguments, _ in calls]
-    called = [{"id": call[0], "type": "function", "function": function} for call, function in zip(calls, functions)]
+    called = [
+        {"id": key, "type": "function", "function": {"name": "inspect", "arguments": arguments}}
+        for key, arguments, _ in calls
+    ]
     results: list[Row] = [{"role": "tool", "tool_call_id": key, "content": answer} for key, _, answer in calls]
     kept = results[:answered] if answered >= 0 else results[::-1][:-answered]
     return [{"role": "assistant", "content": text, "tool_calls": called}, *kept]

@@ -17,7 +17,7 @@ HEADS = (2_000, 500, 100, 30, 10, 0)
 
 
 def reference_view(rows: Sequence[Row], tools: Sequence[Row], needles: Sequence[str], budget: int) -> list[Row]:
-    """Return the system rows, the last question, the newest exchange and rows with needles, shortened until they fit."""
+    """Return system rows, last question, newest exchange and rows with needles, shortened until they fit."""
     question = _last_user(rows)
     kept = _must_stay(rows, question) | _rows_with_needles(rows, needles)
     for head in HEADS:

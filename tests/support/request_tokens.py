@@ -28,8 +28,14 @@ TOKENS_PER_REQUEST = 3
 VOCABULARY_URL = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
 LONG_WHITESPACE = re.compile(r"[^\S\r\n]{200000,}")
 WHITESPACE_PIECE = 128_000
-TEXT_KEYS = {"text": "text", "input_text": "text", "output_text": "text", "text-plain": "text",
-             "refusal": "refusal", "thinking": "thinking"}
+TEXT_KEYS = {
+    "text": "text",
+    "input_text": "text",
+    "output_text": "text",
+    "text-plain": "text",
+    "refusal": "refusal",
+    "thinking": "thinking",
+}
 
 
 def recount(
@@ -144,7 +150,10 @@ def load_encoding(name: str) -> Any:
 
 
 def _vocabulary_file(name: str, cache_name: str) -> Path:
-    places = (("ctxopt_core", f"vocabularies/{name}.tiktoken"), ("llama_index.core", f"_static/tiktoken_cache/{cache_name}"))
+    places = (
+        ("ctxopt_core", f"vocabularies/{name}.tiktoken"),
+        ("llama_index.core", f"_static/tiktoken_cache/{cache_name}"),
+    )
     for package, relative in places:
         for root in _package_roots(package):
             if Path(root, relative).is_file():

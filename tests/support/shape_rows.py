@@ -85,10 +85,12 @@ def result(call_id: str, text: Any) -> Row:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
-def turns(count: int, sentences: int = 6, text: str = SENTENCE) -> list[Row]:
-    """Return `count` user and assistant rows in turn, numbered so that no two are equal."""
+def turns(count: int, sentences: int = 6, text: str = SENTENCE, *, start: int = 0) -> list[Row]:
+    """Return `count` user and assistant rows in turn, numbered from `start` so that no two are equal."""
     makers = (user, assistant)
-    return [makers[number % 2](f"{number}: {text * sentences}") for number in range(count)]
+    return [
+        makers[number % 2](f"{number}: {text * sentences}End of {number}.") for number in range(start, start + count)
+    ]
 
 
 def text_part(text: str) -> Row:

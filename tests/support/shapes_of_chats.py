@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shape_rows import MARK, RULE, MessageShape, Row, assistant, filler, question, system, turns, user
 
-EARLIER_PLACEHOLDER = "[12 earlier messages left out]"
+EARLIER_PLACEHOLDERS = ("[12 earlier messages omitted]", "[1 earlier message omitted]")
 
 
 def _speakers() -> list[Row]:
@@ -14,7 +14,7 @@ def _speakers() -> list[Row]:
 
 def _rules_between_turns() -> list[Row]:
     rules = [f"{RULE}{number} say nothing of oil prices" for number in (1, 2, 3)]
-    rows = [system(rules[0]), *turns(4), system(rules[1]), *turns(4), system(rules[2])]
+    rows = [system(rules[0]), *turns(4), system(rules[1]), *turns(4, start=4), system(rules[2])]
     return [*rows, question()]
 
 
@@ -32,18 +32,20 @@ def _empty_part_lists() -> list[Row]:
 
 def _unknown_role() -> list[Row]:
     critic = {"role": "critic", "content": f"The answer is dull. {filler(8)}"}
-    return [system(), *turns(4), critic, *turns(2), question()]
+    return [system(), *turns(4), critic, *turns(2, start=4), question()]
 
 
 def _trimmed_before() -> list[Row]:
-    notes = [user(EARLIER_PLACEHOLDER), user(EARLIER_PLACEHOLDER)]
+    notes = [assistant(text) for text in EARLIER_PLACEHOLDERS]
     return [system(), user("Look after the lanterns."), *notes, *turns(8), question()]
 
 
 CHAT_SHAPES = (
     MessageShape(name="long_chat_of_long_rows", build=lambda: [system(), *turns(20, 15), question()]),
     MessageShape(name="long_chat_of_short_rows", build=lambda: [*turns(200, 1), question()], max_tokens=500),
-    MessageShape(name="long_chat_in_a_tight_budget", build=lambda: [system(), *turns(20, 2), question()], max_tokens=40),
+    MessageShape(
+        name="long_chat_in_a_tight_budget", build=lambda: [system(), *turns(20, 2), question()], max_tokens=40
+    ),
     MessageShape(
         name="developer_prompt_first",
         build=lambda: [{"role": "developer", "content": f"{RULE} answer in Welsh"}, *turns(8), question()],
@@ -51,7 +53,7 @@ CHAT_SHAPES = (
     ),
     MessageShape(
         name="developer_prompt_midway",
-        build=lambda: [system(), *turns(4), {"role": "developer", "content": RULE}, *turns(4), question()],
+        build=lambda: [system(), *turns(4), {"role": "developer", "content": RULE}, *turns(4, start=4), question()],
         needles=(MARK, RULE),
     ),
     MessageShape(
@@ -80,9 +82,9 @@ CHAT_SHAPES = (
     MessageShape(name="nothing_but_the_question", build=lambda: [question()], unchanged=True),
     MessageShape(name="short_chat_that_fits", build=lambda: [system(), *turns(4, 1), question()], unchanged=True),
     MessageShape(
-        name="fits_to_the_token", build=lambda: [system(), *turns(6), question()], max_tokens=784, unchanged=True
+        name="fits_to_the_token", build=lambda: [system(), *turns(6), question()], max_tokens=808, unchanged=True
     ),
-    MessageShape(name="one_token_too_many", build=lambda: [system(), *turns(6), question()], max_tokens=783),
+    MessageShape(name="one_token_too_many", build=lambda: [system(), *turns(6), question()], max_tokens=807),
     MessageShape(
         name="one_assistant_row_and_no_question",
         build=lambda: [assistant(filler(30))],
@@ -109,7 +111,9 @@ CHAT_SHAPES = (
     MessageShape(name="unknown_role", build=_unknown_role),
     MessageShape(name="named_speakers", build=_speakers),
     MessageShape(
-        name="empty_question_last", build=lambda: [system(), *turns(8), question(), assistant("7"), user("")], needles=()
+        name="empty_question_last",
+        build=lambda: [system(), *turns(8), question(), assistant("7"), user("")],
+        needles=(),
     ),
     MessageShape(name="earlier_placeholders_in_a_row", build=_trimmed_before),
     MessageShape(
@@ -120,7 +124,14 @@ CHAT_SHAPES = (
     ),
     MessageShape(
         name="huge_message_two_turns_back",
-        build=lambda: [system(), *turns(2, 1), user(filler(300)), assistant("Read."), *turns(2, 1), question()],
+        build=lambda: [
+            system(),
+            *turns(2, 1),
+            user(filler(300)),
+            assistant("Read."),
+            *turns(2, 1, start=4),
+            question(),
+        ],
     ),
 )
 

@@ -99,7 +99,7 @@ MEDIA_SHAPES = (
     MessageShape(
         name="pictures_in_every_turn",
         build=lambda: [
-            *(row for n in range(6) for row in (user([picture(), text_part(f"Picture {n}.")]), assistant("Lit."))),
+            *(row for n in range(6) for row in (user([picture(), text_part(f"Picture {n}.")]), assistant(f"Lit {n}."))),
             *turns(2),
             question(),
         ],

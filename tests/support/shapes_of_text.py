@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from shape_rows import (
     FAMILY,
     MARK,
@@ -29,6 +31,10 @@ def _history(text: str) -> list[Row]:
     return [system(), user(text), assistant("Read."), question()]
 
 
+def _chat_in(text: str) -> list[Row]:
+    return [system(), *turns(8, 8, text), question(text)]
+
+
 def _unread(text: str) -> list[Row]:
     return [system(), question("read it"), calling(call("u", "read")), result("u", text)]
 
@@ -48,14 +54,9 @@ TEXT_SHAPES = (
     MessageShape(
         name="special_tokens_that_fit", build=lambda: [system(SPECIAL), user(f"{MARK} {SPECIAL}")], unchanged=True
     ),
+    *(MessageShape(name=f"history_in_{script}", build=partial(_chat_in, text)) for script, text in SCRIPTS.items()),
     *(
-        MessageShape(
-            name=f"history_in_{script}", build=lambda text=text: [system(), *turns(8, 8, text), question(text)]
-        )
-        for script, text in SCRIPTS.items()
-    ),
-    *(
-        MessageShape(name=f"unread_result_in_{script}", build=lambda text=text: _unread(text * 200))
+        MessageShape(name=f"unread_result_in_{script}", build=partial(_unread, text * 200))
         for script, text in SCRIPTS.items()
     ),
     MessageShape(

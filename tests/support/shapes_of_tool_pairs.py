@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shape_rows import (
-    RULE,
     MARK,
+    RULE,
     MessageShape,
     Row,
     assistant,
@@ -104,14 +104,19 @@ TOOL_PAIR_SHAPES = (
         name="one_id_twice_in_a_parallel_call",
         build=lambda: [
             *(system(), *turns(4), user("Both."), calling(call("call_1"), call("call_1"))),
-            *(result("call_1", filler(12)), result("call_1", filler(13)), assistant("Both done."), question()),
+            *(
+                result("call_1", "One. " + filler(12)),
+                result("call_1", "Two. " + filler(12)),
+                assistant("Both done."),
+                question(),
+            ),
         ],
     ),
     MessageShape(
         name="one_id_twice_unread_last",
         build=lambda: [
             *(system(), question(), calling(call("call_1"), call("call_1"))),
-            *(result("call_1", filler(40)), result("call_1", filler(41))),
+            *(result("call_1", "One. " + filler(40)), result("call_1", "Two. " + filler(40))),
         ],
     ),
     MessageShape(

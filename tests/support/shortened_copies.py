@@ -128,12 +128,25 @@ def is_shortened_text(before: str, after: str, *, marker_alone: bool = False) ->
     if not after.strip():
         return False
     head, tail = slices(before, after)
-    marker = len(after) - head - tail
-    if marker > MARKER_CHARACTERS or not (head or tail or marker_alone):
+    marker = after[head : len(after) - tail]
+    if not _may_mark(after, head, len(after) - tail) or not (head or tail or marker_alone):
         return False
-    if marker == 0 and head and tail and head + tail < len(before):
+    if not marker and head and tail and head + tail < len(before):
         return False
     return len(after) < len(before) or count_text(after) < count_text(before)
+
+
+def _may_mark(text: str, start: int, end: int) -> bool:
+    """A marker is short and set off from the text: neither a letter nor a digit opens or closes it.
+
+    A bracket that the text happens to hold at the cut as well still opens or closes the marker.
+    """
+    words = text[start:end].strip()
+    if not words:
+        return True
+    opened = not words[0].isalnum() or text[start - 1 : start] in tuple("[(<{")
+    closed = not words[-1].isalnum() or text[end : end + 1] in tuple("])>}")
+    return end - start <= MARKER_CHARACTERS and opened and closed
 
 
 def slices(before: str, after: str) -> tuple[int, int]:

@@ -1,0 +1,96 @@
+"""What documents count as they stand in the prompt, counted only when asked and no further than asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ctxopt_core.rendering import DocumentRendering
+from ctxopt_core.request import Document
+from ctxopt_core.safe_cuts import SAFE_CUT
+from ctxopt_core.tokens import TokenCounter, memory_of
+
+_PROBED_CHARACTERS_PER_TOKEN = 6
+_SHORTEST_PROBE = 64
+
+
+class DocumentCosts(Mapping[int, int]):
+    """Tokens of each document that is not blank: as it is rendered, and with the separator that follows it.
+
+    A mapping from index to tokens; a document is counted when it is first looked up.
+
+    Args:
+        documents: All documents.
+        rendering: How a document stands in the prompt.
+        counter: Counts the rendered texts.
+    """
+
+    __slots__ = ("_costs", "_counter", "_documents", "_known", "_rendering", "separator_tokens")
+
+    def __init__(self, documents: Sequence[Document], rendering: DocumentRendering, counter: TokenCounter) -> None:
+        self._documents = documents
+        self._rendering = rendering
+        self._counter = counter
+        self._known = memory_of(counter)
+        self._costs: dict[int, int] = {}
+        self.separator_tokens = counter.count(rendering.separator)
+
+    def __getitem__(self, index: int) -> int:
+        known = self._costs.get(index)
+        if known is None:
+            if not 0 <= index < len(self._documents) or is_blank(self._documents[index]):
+                raise KeyError(index)
+            known = self._costs[index] = self._counter.count(self._separated(index))
+        return known
+
+    def __iter__(self) -> Iterator[int]:
+        return (index for index, document in enumerate(self._documents) if not is_blank(document))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle as the plain counts, without any content."""
+        return dict, (dict(self),)
+
+    def text(self, index: int) -> str:
+        """Return the text of a document."""
+        return self._documents[index].text or ""
+
+    def fits(self, index: int, room: int) -> bool:
+        """Tell whether document `index`, as the last one, takes at most `room` tokens."""
+        if self._exceeds(index, room + self.separator_tokens):
+            return False
+        return self[index] <= room or not self._counter.exceeds(self._rendered(index, self.text(index)), room)
+
+    def of_template(self, index: int) -> int:
+        """Return the tokens that document `index` takes in the prompt beside its text."""
+        return self._counter.count(self._rendered(index, "") + self._rendering.separator)
+
+    def joined(self, kept: Sequence[int], texts: Mapping[int, str]) -> int:
+        """Return the tokens of the kept documents, rendered and joined as the prompt holds them."""
+        rendered = (self._rendered(index, texts.get(index) or self.text(index)) for index in kept)
+        return self._counter.count(self._rendering.separator.join(rendered))
+
+    def _exceeds(self, index: int, limit: int) -> bool:
+        if index in self._costs:
+            return self._costs[index] > limit
+        separated = self._separated(index)
+        if self._known(separated) is None:
+            probe = max(_SHORTEST_PROBE, limit * _PROBED_CHARACTERS_PER_TOKEN)
+            cut = SAFE_CUT.search(separated, probe, probe * 2) if len(separated) > probe * 2 else None
+            if cut and self._counter.exceeds(separated[: cut.start()], limit):
+                return True
+        if self._counter.exceeds(separated, limit):
+            return True
+        return self[index] > limit
+
+    def _separated(self, index: int) -> str:
+        return self._rendered(index, self.text(index)) + self._rendering.separator
+
+    def _rendered(self, index: int, text: str) -> str:
+        return self._rendering.render(index, text)
+
+
+def is_blank(document: Document) -> bool:
+    """Tell whether a document has no text."""
+    return not document.text or document.text.isspace()

@@ -1,0 +1,141 @@
+"""Lexical relevance: how well texts answer a query, by the words they share with it (BM25)."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from ctxopt_core.text_memory import TextMemory
+
+STEM_LETTERS = 6
+_SATURATION = 1.2
+_LENGTH_NORM = 0.75
+_BYTES_PER_TERM = 64
+_LONGEST_REMEMBERED = 100_000
+
+# Signs that are drawn on a letter belong to its word, though `\w` does not match them.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0dff\u0f18-\u0fbc\u1ab0-\u1aff"
+    "\u1dc0-\u1dff\u20d0-\u20ff"
+)
+_HAN_AND_KANA = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HANGUL = "\u1100-\u11ff\uac00-\ud7a3"
+_SOUTH_EAST_ASIA = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0edf\u1000-\u1049\u1780-\u17d3"
+_ASCII_WORDS = re.compile(r"[a-z0-9]+")
+_WORDS = re.compile(
+    f"[{_HAN_AND_KANA}{_HANGUL}]+|[{_SOUTH_EAST_ASIA}]+"
+    f"|(?:(?![{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIA}])[^\\W_]|[{_MARKS}])+"
+)
+_BY_PAIRS = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]")
+_BY_TRIPLES = re.compile(f"[{_SOUTH_EAST_ASIA}]")
+
+
+class Scorer(Protocol):
+    """Tells how relevant texts are to a query.
+
+    1. It gives one number for each text, in their order; more is better. Only their order matters, not their size.
+    2. It is deterministic: equal arguments give equal scores.
+    3. It is not called when there is no query, no text, or nothing to choose because everything fits.
+    """
+
+    def __call__(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
+        """Return one score for each text."""
+
+
+def bm25_scorer(query: str, texts: Sequence[str]) -> list[float]:
+    """Score texts by BM25: the words that they share with the query, the rarer among the texts the better.
+
+    No model and no language is needed: words are compared by Unicode's normal form and case, by their first six
+    letters, and where words are not parted by blanks, by two or three characters at a time. It is a `Scorer`.
+
+    Args:
+        query: What is asked.
+        texts: The texts; the rarity of a word is judged among them.
+
+    Returns:
+        One score for each text, 0.0 where no word is shared; never negative.
+    """
+    return bm25_scores(query, texts)
+
+
+def bm25_scores(query: str, texts: Sequence[str]) -> list[float]:
+    """Return the BM25 score of each text (Lucene's inverse document frequency, k1 1.2, b 0.75)."""
+    wanted = frozenset(tokenize(query))
+    if not wanted:
+        return [0.0] * len(texts)
+    return bm25_of_terms(wanted, [terms_of(text) for text in texts])
+
+
+def bm25_of_terms(wanted: frozenset[str], texts: Sequence[Sequence[str]]) -> list[float]:
+    """Return the BM25 score of texts that are given as their terms."""
+    found = [Counter(filter(wanted.__contains__, terms)) for terms in texts]
+    mean_length = (sum(map(len, texts)) / len(texts) or 1.0) if texts else 1.0
+    spread = Counter(term for counts in found for term in counts)
+    rarity = {
+        term: math.log1p((len(texts) - holding + 0.5) / (holding + 0.5)) for term, holding in sorted(spread.items())
+    }
+    return [
+        _score(counts, rarity, len(terms) / mean_length) if counts else 0.0
+        for counts, terms in zip(found, texts, strict=True)
+    ]
+
+
+def _score(counts: Counter[str], rarity: dict[str, float], relative_length: float) -> float:
+    damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
+    return math.fsum(
+        rarity[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items()
+    )
+
+
+def terms_of(text: str) -> tuple[str, ...]:
+    """Return `tokenize(text)`, remembered from an earlier call where there was one."""
+    known = _remembered.get(text)
+    if known is None:
+        known = tuple(tokenize(text))
+        if len(text) <= _LONGEST_REMEMBERED:
+            _remembered.store(text, known, sys.getsizeof(text) + _BYTES_PER_TERM * len(known))
+    return known
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the terms of a text by which it is compared.
+
+    A term is a word in Unicode's NFKC form, case folded; of a word of letters, the first six, so that its forms agree.
+    Runs of Chinese, Japanese and Korean characters give every two neighbours, runs of Thai, Lao, Khmer and Burmese
+    every three.
+    """
+    if text.isascii():
+        words = _ASCII_WORDS.findall(text.lower())
+        return [word[:STEM_LETTERS] if len(word) > STEM_LETTERS and word.isalpha() else word for word in words]
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [term for run in _WORDS.findall(folded) for term in _terms_of_run(run)]
+
+
+def _terms_of_run(run: str) -> Iterable[str]:
+    if _BY_PAIRS.match(run):
+        return _neighbours(run, 2)
+    if _BY_TRIPLES.match(run):
+        return _neighbours(run, 3)
+    return (_stem(run),)
+
+
+def _neighbours(run: str, size: int) -> Iterator[str]:
+    if len(run) <= size:
+        yield run
+    for start in range(len(run) - size + 1 if len(run) > size else 0):
+        yield run[start : start + size]
+
+
+def _stem(word: str) -> str:
+    if len(word) <= STEM_LETTERS or any(map(str.isdigit, word)):
+        return word
+    return word[:STEM_LETTERS]
+
+
+_remembered: TextMemory[tuple[str, ...]] = TextMemory()

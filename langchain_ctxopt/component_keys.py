@@ -1,0 +1,117 @@
+"""Under which keys of a prompt's input dict the four components are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.prompts import BasePromptTemplate, MessagesPlaceholder
+
+USUAL_KEYS: Mapping[str, tuple[str, ...]] = {
+    "system": ("system", "system_prompt"),
+    "query": ("question", "query", "input"),
+    "documents": ("context", "documents"),
+    "history": ("chat_history", "history", "messages"),
+}
+_LISTS = frozenset({"documents", "history"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentKeys:
+    """The key of each component; None for one that the input does not have.
+
+    Args:
+        system: Key of the system text.
+        query: Key of the query.
+        documents: Key of the documents.
+        history: Key of the messages.
+    """
+
+    system: str | None = None
+    query: str | None = None
+    documents: str | None = None
+    history: str | None = None
+
+
+def component_keys(
+    named: Mapping[str, str | None], prompt: BasePromptTemplate[Any], values: Mapping[str, Any]
+) -> ComponentKeys:
+    """Return the keys that were named, else the first usual ones that the prompt uses and the input has.
+
+    What stands under a usual key but is of another kind, such as documents that are one text already, is no component:
+    it is counted with the rest of the prompt and not cut. A component that is None is not there.
+
+    Args:
+        named: The key that the caller named for each component, or None.
+        prompt: The prompt that follows.
+        values: The prompt's input.
+
+    Raises:
+        ValueError: A variable of the prompt is missing, a named key is not in the input or not in the prompt, or the
+            input has no component at all.
+        TypeError: What stands under a named key cannot be cut.
+    """
+    used = _variables(prompt, values)
+    taken = {key for key in named.values() if key is not None}
+    found: dict[str, str] = {}
+    for component, key in named.items():
+        if key is not None:
+            _check_named(component, key, used, values)
+        candidates = (key,) if key is not None else (usual for usual in USUAL_KEYS[component] if usual not in taken)
+        for candidate in candidates:
+            if candidate in used and values.get(candidate) is not None and _fits(component, values[candidate]):
+                found[component] = candidate
+                break
+    if not found:
+        message = (
+            f"none of the input's keys ({_listed(values)}) is known as query, documents, history or system; name them "
+            "with `query_key`, `documents_key`, `history_key`, `system_key`"
+        )
+        raise ValueError(message)
+    return ComponentKeys(**found)
+
+
+def most_messages(prompt: BasePromptTemplate[Any], key: str) -> int | None:
+    """Return how many of the newest messages the prompt renders of the list under `key`; None for all of them."""
+    placeholders = [
+        message
+        for message in getattr(prompt, "messages", ())
+        if isinstance(message, MessagesPlaceholder) and message.variable_name == key
+    ]
+    limits = [placeholder.n_messages for placeholder in placeholders if placeholder.n_messages]
+    return max(limits) if limits and len(limits) == len(placeholders) else None
+
+
+def _variables(prompt: BasePromptTemplate[Any], values: Mapping[str, Any]) -> frozenset[str]:
+    """Return every variable that the input can set in the prompt."""
+    if missing := sorted(set(prompt.input_variables).difference(values)):
+        message = (
+            f"the prompt needs {_listed(missing)}, and the input has only {_listed(values)}; the prompt is rendered to "
+            "count it, so all of its variables must be there before the ContextOptimizer"
+        )
+        raise ValueError(message)
+    return frozenset((*prompt.input_variables, *prompt.optional_variables, *prompt.partial_variables))
+
+
+def _check_named(component: str, key: str, used: frozenset[str], values: Mapping[str, Any]) -> None:
+    if key not in values:
+        message = f"`{component}_key` is {key!r}, but the input has only {_listed(values)}"
+        raise ValueError(message)
+    if key not in used:
+        message = f"`{component}_key` is {key!r}, but the prompt uses only {_listed(sorted(used))}"
+        raise ValueError(message)
+    if values[key] is not None and not _fits(component, values[key]):
+        kind = "a list or tuple" if component in _LISTS else "a text or a list of texts"
+        message = f"{key!r} of the input must be {kind} to serve as `{component}_key`, got {type(values[key]).__name__}"
+        raise TypeError(message)
+
+
+def _fits(component: str, value: object) -> bool:
+    if component in _LISTS:
+        return isinstance(value, (list, tuple))
+    return isinstance(value, str) or (isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value))
+
+
+def _listed(keys: Any) -> str:
+    return ", ".join(map(repr, keys)) or "nothing"

@@ -1,0 +1,105 @@
+"""How the settings of the optimizer are checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+
+from langchain_core.prompts import BasePromptTemplate, PromptTemplate
+from pydantic import BeforeValidator, PlainValidator, ValidationInfo
+
+from ctxopt_core.budget import Shares
+from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.token_amount import optional_token_amount
+
+Settings: TypeAlias = Shares | DocumentPolicy | HistoryPolicy
+T = TypeVar("T", bound=Settings)
+
+
+class _Value(Generic[T]):
+    """Accepts an instance of a frozen value, or a mapping of its fields."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self._kind: type[T] = kind
+        self._names = {field.name for field in fields(kind) if field.init}
+
+    def __call__(self, value: object) -> T:
+        if isinstance(value, self._kind):
+            return value
+        name = self._kind.__name__
+        if not isinstance(value, Mapping):
+            message = f"expected {name} or a mapping of its fields, got {type(value).__name__}"
+            raise ValueError(message)
+        if unknown := sorted(map(str, set(value) - self._names)):
+            message = f"{name} has no {', '.join(unknown)}; it has {', '.join(sorted(self._names))}"
+            raise ValueError(message)
+        return self._kind(**value)
+
+
+def checked_prompt(prompt: object) -> BasePromptTemplate[Any] | None:
+    """Return a prompt template as it is.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if prompt is None or isinstance(prompt, BasePromptTemplate):
+        return prompt
+    message = f"`prompt` must be the prompt template that follows in the chain, got {type(prompt).__name__}"
+    raise ValueError(message)
+
+
+def checked_template(template: object) -> BasePromptTemplate[str] | None:
+    """Return a document template, a text being taken as a template of it.
+
+    Raises:
+        ValueError: It is neither a prompt template nor a text.
+    """
+    if template is None or isinstance(template, BasePromptTemplate):
+        return template
+    if isinstance(template, str):
+        return PromptTemplate.from_template(template)
+    message = f"`document_prompt` must be a prompt template or its text, got {type(template).__name__}"
+    raise ValueError(message)
+
+
+def plain_fields(value: Settings) -> dict[str, Any]:
+    """Return the fields that make a value, ready to be stored as JSON."""
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
+
+
+def _plain(value: object) -> object:
+    return float(value) if isinstance(value, (Decimal, Fraction)) else value
+
+
+def _limit(value: object, info: ValidationInfo) -> int | None:
+    return optional_token_amount(str(info.field_name), value)
+
+
+def _reserve(value: object, info: ValidationInfo) -> int | None:
+    return optional_token_amount(str(info.field_name), value, minimum=0)
+
+
+Limit = Annotated[int | None, BeforeValidator(_limit)]
+"""A limit in tokens: a whole number above 0, its digits, or None."""
+
+Reserve = Annotated[int | None, BeforeValidator(_reserve)]
+"""Tokens kept free: a whole number, its digits, or None."""
+
+Prompt = Annotated[BasePromptTemplate[Any] | None, PlainValidator(checked_prompt)]
+"""The prompt that follows in the chain."""
+
+DocumentTemplate = Annotated[BasePromptTemplate[str] | None, PlainValidator(checked_template)]
+"""A template of one document."""
+
+ShareSettings = Annotated[Shares, PlainValidator(_Value(Shares))]
+"""`Shares`, or a mapping of its fields."""
+
+DocumentSettings = Annotated[DocumentPolicy, PlainValidator(_Value(DocumentPolicy))]
+"""`DocumentPolicy`, or a mapping of its fields."""
+
+HistorySettings = Annotated[HistoryPolicy, PlainValidator(_Value(HistoryPolicy))]
+"""`HistoryPolicy`, or a mapping of its fields."""

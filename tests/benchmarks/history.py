@@ -1,0 +1,75 @@
+"""How long a fit of a long history takes, as ratios to what it is measured beside.
+
+Run it with `make bench`. Every figure is a median of CPU time, and the candidates of a table take turns, so the ratios
+of one run can be compared. Milliseconds of different machines cannot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from history_tables import chat_rows, share_rows, window_rows
+from import_cost import import_rows
+from result_table import Row, as_table, summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How much is measured.
+
+    Args:
+        shares: (messages, rounds) of the histories fitted to 30 %.
+        windows: (messages, rounds) of the histories fitted to a fixed window.
+        turns: Turns of the chat.
+        chat_rounds: How often the chat is held.
+        processes: Fresh processes for each import.
+    """
+
+    shares: tuple[tuple[int, int], ...]
+    windows: tuple[tuple[int, int], ...]
+    turns: int
+    chat_rounds: int
+    processes: int
+
+
+FULL = Plan(
+    shares=((60, 15), (1_000, 9), (10_000, 3)),
+    windows=((1_000, 15), (10_000, 15), (100_000, 15)),
+    turns=200,
+    chat_rounds=5,
+    processes=7,
+)
+QUICK = Plan(shares=((60, 1), (1_000, 1)), windows=((500, 1), (1_000, 1)), turns=20, chat_rounds=1, processes=1)
+
+
+def main() -> None:
+    """Measure, and print tables or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="short histories, each candidate once: a trial, no result")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    chosen = parser.parse_args()
+    rows: list[Row] = []
+    for table in tables(QUICK if chosen.quick else FULL):
+        rows += table
+        if not chosen.json:
+            print(as_table(table), end="\n\n", flush=True)
+    if chosen.json:
+        print(json.dumps([row.to_dict() for row in rows], indent=1))
+    else:
+        print("Medians of CPU time. `x NAME` is how many times faster than NAME; `x its own time` is a growth.")
+        print(summary(rows))
+
+
+def tables(plan: Plan) -> Iterator[list[Row]]:
+    """Yield the rows of each table as soon as they are measured."""
+    yield [row for count, rounds in plan.shares for row in share_rows(count, rounds)]
+    yield window_rows(plan.windows)
+    yield chat_rows(plan.turns, plan.chat_rounds)
+    yield import_rows(plan.processes)
+
+
+if __name__ == "__main__":
+    main()

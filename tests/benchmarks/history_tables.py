@@ -1,0 +1,144 @@
+"""The tables of the benchmark: histories fitted to a part of themselves, to a fixed window, and in a growing chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cpu_time import Candidate, milliseconds
+from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages.utils import count_tokens_approximately
+from peers import check_fit, count_once, early_exit_scan, fits, forget_counts, optimizer_for, trimmed
+from result_table import Row, Target, faster_than
+from synthetic_chat import SYSTEM, Writer
+
+WINDOW = 8000
+WORDS_OF_100_TOKENS = 77
+WORDS_OF_75_TOKENS = 57
+TRIM, APPROXIMATE, ONCE, SCAN = "trim_messages", "approximate trim_messages", "count once", "early-exit scan"
+GROWTH = "its own time at the first length"
+
+
+def at_least(figure: float, peer: str) -> Target:
+    """Return the demand to be so many times faster than a peer."""
+    return Target(of=peer, relation=">=", figure=figure)
+
+
+SHARE_TARGETS = {"cold": (at_least(10, TRIM), at_least(2.5, ONCE)), "warm": (at_least(100, TRIM),)}
+CHAT_TARGETS = (Target(of="ms", relation="<=", figure=60), at_least(35, TRIM))
+
+
+def share_rows(count: int, rounds: int) -> list[Row]:
+    """Measure a history of `count` messages that is fitted to 30 % of its tokens."""
+    writer = Writer()
+    history = [SYSTEM, *writer.messages(count, WORDS_OF_100_TOKENS), HumanMessage("And what now?")]
+    budget = count_once(history) * 3 // 10
+    check_fit(optimizer_for(budget), history)
+    times = milliseconds(
+        [
+            Candidate(name=TRIM, run=lambda: trimmed(history, budget)),
+            Candidate(name=ONCE, run=lambda: count_once(history)),
+            Candidate(name=SCAN, run=lambda: early_exit_scan(history, budget)),
+            *fits(history, budget, lambda: writer.text(WORDS_OF_100_TOKENS)),
+        ],
+        rounds,
+    )
+    return [
+        Row(
+            section="History of messages of about 100 tokens, fitted to 30 %",
+            case=f"{count:,} messages",
+            candidate=name,
+            milliseconds=times[name],
+            ratios=faster_than((TRIM, ONCE, SCAN), times, name),
+            targets=SHARE_TARGETS.get(name.rpartition(" ")[2], ()) if count == 1_000 else (),
+        )
+        for name in times
+    ]
+
+
+def window_rows(sizes: Sequence[tuple[int, int]]) -> list[Row]:
+    """Measure histories of growing length that are fitted to the same window; `sizes` are (messages, rounds)."""
+    writer = Writer()
+    everything = writer.messages(sizes[-1][0], WORDS_OF_100_TOKENS)
+    rows: list[Row] = []
+    first: dict[str, float] = {}
+    for count, rounds in sizes:
+        history = [SYSTEM, *everything[-count:], HumanMessage("And what now?")]
+        times = _window_times(history, rounds, lambda: writer.text(WORDS_OF_100_TOKENS))
+        first = first or times
+        rows += [
+            Row(
+                section=f"History of any length, fitted to {WINDOW:,} tokens",
+                case=f"{count:,} messages",
+                candidate=name,
+                milliseconds=times[name],
+                ratios={**faster_than((TRIM, SCAN), times, name), GROWTH: times[name] / first[name]},
+                targets=_growth_targets(name, count),
+            )
+            for name in times
+        ]
+    return rows
+
+
+def _window_times(history: list[BaseMessage], rounds: int, new_text: Callable[[], str]) -> dict[str, float]:
+    check_fit(optimizer_for(WINDOW), history)
+    affordable = 5_000 // len(history) + 1
+    return milliseconds(
+        [
+            Candidate(name=TRIM, run=lambda: trimmed(history, WINDOW), most_rounds=affordable),
+            Candidate(name=SCAN, run=lambda: early_exit_scan(history, WINDOW)),
+            *fits(history, WINDOW, new_text),
+        ],
+        rounds,
+    )
+
+
+def _growth_targets(name: str, count: int) -> tuple[Target, ...]:
+    demanded = count == 100_000 and name.startswith("ours")
+    return (Target(of=GROWTH, relation="<=", figure=2),) if demanded else ()
+
+
+def chat_rows(turns: int, rounds: int) -> list[Row]:
+    """Measure a chat that only grows, with one fit before each answer."""
+    messages = Writer().messages(2 * turns, WORDS_OF_75_TOKENS)
+    times = milliseconds(_chat_candidates(messages), rounds)
+    return [
+        Row(
+            section=f"Chat with messages of about 75 tokens, one fit a turn, window of {WINDOW:,} tokens",
+            case=f"{turns:,} turns",
+            candidate=name,
+            milliseconds=times[name],
+            ratios=faster_than((TRIM, APPROXIMATE, ONCE), times, name),
+            targets=CHAT_TARGETS if turns == 200 and name.startswith("ours") else (),
+        )
+        for name in times
+    ]
+
+
+def _chat_candidates(messages: list[BaseMessage]) -> list[Candidate]:
+    optimizer = optimizer_for(WINDOW)
+    check_fit(optimizer, [SYSTEM, *messages])
+    calls: dict[str, Callable[[list[BaseMessage]], object]] = {
+        TRIM: lambda given: trimmed(given, WINDOW),
+        APPROXIMATE: lambda given: trimmed(given, WINDOW, count_tokens_approximately),
+        ONCE: count_once,
+        SCAN: lambda given: early_exit_scan(given, WINDOW),
+        "ours, fit": optimizer.fit,
+        "ours, invoke": optimizer.invoke,
+    }
+    return [
+        Candidate(
+            name=name,
+            run=lambda call=call: _hold_chat(messages, call),
+            prepare=forget_counts,
+            most_rounds=3 if name == TRIM else None,
+        )
+        for name, call in calls.items()
+    ]
+
+
+def _hold_chat(messages: list[BaseMessage], call: Callable[[list[BaseMessage]], object]) -> None:
+    given: list[BaseMessage] = [SYSTEM]
+    for position in range(0, len(messages), 2):
+        given.append(messages[position])
+        call(given)
+        given.append(messages[position + 1])

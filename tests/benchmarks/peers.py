@@ -1,0 +1,83 @@
+"""Who is measured: the optimizer, LangChain's `trim_messages`, and two loops that nobody can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from cpu_time import Candidate
+from langchain_core.messages import BaseMessage, HumanMessage, trim_messages
+
+from ctxopt_core.count_cache import shared_cache
+from ctxopt_core.vocabulary import load_encoding
+from langchain_ctxopt import ContextOptimizer
+
+ENCODING = "o200k_base"
+TOKENS_PER_MESSAGE = 4
+TOKENS_PER_REQUEST = 3
+
+forget_counts = shared_cache(ENCODING).clear
+_encode = load_encoding(ENCODING).encode_ordinary
+
+ListCounter = Callable[[list[BaseMessage]], int]
+
+
+def count_once(messages: Sequence[BaseMessage]) -> int:
+    """Tokenise everything; the token counter that `trim_messages` is given."""
+    return TOKENS_PER_REQUEST + sum(TOKENS_PER_MESSAGE + len(_encode(str(message.content))) for message in messages)
+
+
+def early_exit_scan(messages: Sequence[BaseMessage], budget: int) -> list[BaseMessage]:
+    """Tokenise from the newest message on until the budget is full: the least that any exact trimmer does."""
+    left = budget - TOKENS_PER_REQUEST
+    kept: list[BaseMessage] = []
+    for message in reversed(messages):
+        left -= TOKENS_PER_MESSAGE + len(_encode(str(message.content)))
+        if left < 0:
+            break
+        kept.append(message)
+    return kept[::-1]
+
+
+def trimmed(messages: Sequence[BaseMessage], budget: int, token_counter: ListCounter = count_once) -> list[BaseMessage]:
+    """Trim with LangChain's own function, so that the result is a valid request."""
+    return trim_messages(
+        list(messages),
+        max_tokens=budget,
+        token_counter=token_counter,
+        strategy="last",
+        start_on="human",
+        include_system=True,
+    )
+
+
+def optimizer_for(budget: int) -> ContextOptimizer:
+    """Return the optimizer with the same budget and the same tokenizer."""
+    return ContextOptimizer(max_input_tokens=budget, token_counter=ENCODING)
+
+
+def fits(history: list[BaseMessage], budget: int, new_text: Callable[[], str]) -> Iterator[Candidate]:
+    """Yield the optimizer, called in two ways: with nothing counted before, and with one new message."""
+    optimizer = optimizer_for(budget)
+    grown = history
+
+    def grow() -> None:
+        nonlocal grown
+        optimizer.fit(history)
+        grown = [*history[:-1], HumanMessage(new_text())]
+
+    calls: dict[str, Callable[[object], object]] = {"fit": optimizer.fit, "invoke": optimizer.invoke}
+    for name, call in calls.items():
+        yield Candidate(name=f"ours, {name}, cold", run=lambda call=call: call(history), prepare=forget_counts)
+        yield Candidate(name=f"ours, {name}, warm", run=lambda call=call: call(grown), prepare=grow)
+
+
+def check_fit(optimizer: ContextOptimizer, messages: list[BaseMessage]) -> None:
+    """Refuse to report the time of a fit that breaks its budget, or wastes a tenth of it.
+
+    Raises:
+        RuntimeError: It does.
+    """
+    budget, before, after = optimizer.budget.input_tokens, count_once(messages), count_once(optimizer.invoke(messages))
+    if not min(before, budget * 0.9) <= after <= budget:
+        message = f"a fit of {len(messages):,} messages into {budget:,} tokens has {after:,} tokens"
+        raise RuntimeError(message)
