@@ -134,14 +134,14 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             protect=frozenset(self.protect),
             overflow=self.overflow,
         )
+        limits = {
+            name: getattr(self, name) for name in ("context_window", "max_input_tokens", "output_reserve", "target")
+        }
         self._budgeting = budgeting_of(
             self.model,
+            **limits,
             token_counter=self.token_counter,
-            context_window=self.context_window,
-            max_input_tokens=self.max_input_tokens,
-            output_reserve=self.output_reserve,
             safety_margin=self.safety_margin or 0,
-            target=self.target,
             trigger=self.trigger,
             shares=self.shares,
         )
@@ -234,15 +234,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     @property
     def lc_attributes(self) -> dict[str, Any]:
-        """The settings that are stored as plain values."""
-        stored: dict[str, Any] = {
-            "shares": plain_fields(self.shares),
-            "documents": plain_fields(self.documents),
-            "history": plain_fields(self.history),
-        }
-        if self.token_counter is not None:
-            stored["token_counter"] = self.token_counter
-        return stored
+        """The settings that are stored as plain values; a token counter that is a function cannot be loaded again."""
+        counter = {} if self.token_counter is None else {"token_counter": self.token_counter}
+        return {**counter, **{name: plain_fields(getattr(self, name)) for name in ("shares", "documents", "history")}}
 
 
 def _reject_arguments(arguments: Mapping[str, Any]) -> None:

@@ -33,7 +33,7 @@ class _Value(Generic[T]):
         name = self._kind.__name__
         if not isinstance(value, Mapping):
             message = f"expected {name} or a mapping of its fields, got {type(value).__name__}"
-            raise ValueError(message)
+            raise ValueError(message)  # noqa: TRY004 - pydantic gathers ValueErrors
         if unknown := sorted(map(str, set(value) - self._names)):
             message = f"{name} has no {', '.join(unknown)}; it has {', '.join(sorted(self._names))}"
             raise ValueError(message)

@@ -1,10 +1,14 @@
-"""Any function from text to a number of tokens, as a token counter."""
+"""Any function from text to tokens, as a token counter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sized
 
 from ctxopt_core.count_cache import CountCache
+
+TokenFunction = Callable[[str], float | Sized]
+"""Text to the number of its tokens, or to the tokens themselves: a list, an array, or a mapping with `input_ids`."""
 
 
 class CallableCounter:
@@ -13,7 +17,8 @@ class CallableCounter:
     Nothing is assumed of the function but that it is deterministic. Its results are cached.
 
     Args:
-        function: Text to tokens. It may be asked about any piece of a text.
+        function: Text to the number of its tokens, where a fraction is rounded up, or to the tokens themselves, which
+            are counted. It may be asked about any piece of a text.
         name: What the report calls this tokenizer.
         exact: Whether the function counts what the provider counts, or estimates it.
 
@@ -25,7 +30,7 @@ class CallableCounter:
 
     def __init__(
         self,
-        function: Callable[[str], int],
+        function: TokenFunction,
         *,
         name: str = "callable",
         exact: bool = True,
@@ -51,7 +56,7 @@ class CallableCounter:
             return 0
         known = self._cache.get(text)
         if known is None:
-            known = int(self._function(text))
+            known = self._tokens(text)
             self._cache.store(text, known)
         return known
 
@@ -61,24 +66,36 @@ class CallableCounter:
 
     def prefix_length(self, text: str, limit: int) -> int:
         """Return how many characters from the start count at most `limit` tokens."""
-        return self._longest(len(text), limit, lambda length: text[:length])
+        return self._longest(text, limit, lambda length: text[:length])
 
     def suffix_length(self, text: str, limit: int) -> int:
         """Return how many characters up to the end count at most `limit` tokens."""
-        return self._longest(len(text), limit, lambda length: text[len(text) - length :])
+        return self._longest(text, limit, lambda length: text[len(text) - length :])
 
-    def _longest(self, length: int, limit: int, part: Callable[[int], str]) -> int:
-        if limit <= 0 or not length:
+    def _longest(self, text: str, limit: int, part: Callable[[int], str]) -> int:
+        if limit <= 0 or not text:
             return 0
-        low, high = 0, length
+        if self.count(text) <= limit:
+            return len(text)
+        low, high = 0, len(text) - 1
         while low < high:
             middle = (low + high + 1) // 2
-            if int(self._function(part(middle))) <= limit:
+            if self._tokens(part(middle)) <= limit:
                 low = middle
             else:
                 high = middle - 1
         return low
 
+    def _tokens(self, text: str) -> int:
+        found = self._function(text)
+        if isinstance(found, Mapping):
+            found = found["input_ids"]
+        tokens = len(found) if isinstance(found, Sized) else math.ceil(found)
+        if tokens < 0:
+            message = f"`function` must return the tokens of a text, 0 or more, got {tokens} from {self.name!r}"
+            raise ValueError(message)
+        return tokens
 
-def _rebuild(function: Callable[[str], int], name: str, exact: bool) -> CallableCounter:  # noqa: FBT001
+
+def _rebuild(function: TokenFunction, name: str, exact: bool) -> CallableCounter:  # noqa: FBT001
     return CallableCounter(function, name=name, exact=exact)

@@ -13,17 +13,17 @@ def has_fence_mark(text: str, start: int, stop: int) -> bool:
     return text.find("```", start, stop) >= 0 or text.find("~~~", start, stop) >= 0
 
 
-def fenced_blocks(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+def fenced_blocks(text: str, begin: int = 0) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of each fenced block, from the start of its opening line to the end of its closing one.
 
     A fence that is never closed opens no block: passages of a longer document often begin inside one.
 
     Args:
         text: The whole text.
-        start: The start of a line outside fenced code.
+        begin: The start of a line outside fenced code.
     """
     opened: tuple[int, str] | None = None
-    for start, stop, fence, rest in _fence_lines(text, start):
+    for start, stop, fence, rest in _fence_lines(text, begin):
         if opened is None:
             if fence[0] == "~" or "`" not in rest:
                 opened = start, fence

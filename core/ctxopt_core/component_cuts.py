@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ctxopt_core.excerpts import Shortened, shorten_message
+from ctxopt_core.excerpts import Shortened, level_down, shorten_message
 from ctxopt_core.subject import Subject
-from ctxopt_core.truncation import truncate_entries
+from ctxopt_core.truncation import truncate, truncate_entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,17 +19,19 @@ class ComponentCut:
         texts: The texts that the request gives itself, in order; a text that did not fit at all is empty.
         shortened: New texts of messages of the conversation.
         lost: Messages of the conversation of which nothing is left.
+        emptied: Whether nothing is left of a text that said something.
         tokens: What it counts, framing included.
     """
 
     texts: tuple[str, ...] = ()
     shortened: Mapping[int, Shortened] = field(default_factory=lambda: MappingProxyType({}))
     lost: frozenset[int] = frozenset()
+    emptied: bool = False
     tokens: int = 0
 
 
 def cut_system(subject: Subject, allowed: int) -> ComponentCut:
-    """Truncate all system texts in proportion to their length, so that they count at most `allowed` tokens."""
+    """Truncate the longest system texts, so that all together count at most `allowed` tokens; short ones stay whole."""
     conversation, count = subject.conversation, subject.capped.count
     own = subject.request.system_texts
     overhead = subject.framing.system_overhead(subject.capped)
@@ -39,20 +41,28 @@ def cut_system(subject: Subject, allowed: int) -> ComponentCut:
     if total <= allowed:
         return ComponentCut(texts=own, lost=blank, tokens=total - sum(map(conversation.cost, blank)))
     entries = [*own, *(text for texts in messages.values() for text in texts)]
-    framing = total - sum(map(count, entries))
-    cut = truncate_entries(entries, max(0, allowed - framing), subject.capped)
+    counts = list(map(count, entries))
+    rooms = level_down(counts, allowed - (total - sum(counts)))
+    cut = [truncate(text, room, subject.capped) for text, room in zip(entries, rooms, strict=True)]
+    emptied = any(text.strip() and not left.strip() for text, left in zip(entries, cut, strict=True))
     kept = tuple(cut[: len(own)])
-    shortened: dict[int, Shortened] = {}
-    position = len(own)
-    for index, texts in messages.items():
-        new = tuple(cut[position : position + len(texts)])
-        position += len(texts)
-        tokens = conversation.cost(index) - sum(map(count, texts)) + sum(map(count, new))
-        shortened[index] = Shortened(texts=new, tokens=tokens)
-    lost = blank | frozenset(i for i, cut_message in shortened.items() if not any(map(str.strip, cut_message.texts)))
+    shortened = _shortened_messages(subject, messages, iter(cut[len(own) :]))
+    lost = blank | frozenset(i for i, message in shortened.items() if not any(map(str.strip, message.texts)))
     left = {i: message for i, message in shortened.items() if i not in lost}
     tokens = sum(count(text) + overhead for text in kept if text) + sum(message.tokens for message in left.values())
-    return ComponentCut(texts=kept, shortened=MappingProxyType(left), lost=lost, tokens=tokens)
+    return ComponentCut(texts=kept, shortened=MappingProxyType(left), lost=lost, emptied=emptied, tokens=tokens)
+
+
+def _shortened_messages(
+    subject: Subject, messages: Mapping[int, tuple[str, ...]], cut: Iterator[str]
+) -> dict[int, Shortened]:
+    count = subject.capped.count
+    shortened: dict[int, Shortened] = {}
+    for index, texts in messages.items():
+        new = tuple(next(cut) for _ in texts)
+        tokens = subject.conversation.cost(index) - sum(map(count, texts)) + sum(map(count, new))
+        shortened[index] = Shortened(texts=new, tokens=tokens)
+    return shortened
 
 
 def cut_query(subject: Subject, allowed: int) -> ComponentCut | None:

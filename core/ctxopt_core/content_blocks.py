@@ -179,7 +179,7 @@ def _told(value: object, attachments: list[Attachment]) -> object:
     if not isinstance(value, Mapping):
         return value
     kind = value.get("type")
-    if kind in _ATTACHMENTS:
+    if isinstance(kind, str) and kind in _ATTACHMENTS:
         attachments.append(Attachment(kind=_ATTACHMENTS[kind], fixed=True))
         return {"type": kind}
     if any(isinstance(value.get(key), str) for key in ("data", "base64")):

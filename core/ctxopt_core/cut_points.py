@@ -31,7 +31,7 @@ def _word_border() -> re.Pattern[str]:
 
 
 def _unicode_pattern(source: str) -> re.Pattern[str]:
-    import regex
+    import regex  # type: ignore[import-untyped]
 
     pattern: re.Pattern[str] = regex.compile(source)
     return pattern

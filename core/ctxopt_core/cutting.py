@@ -74,8 +74,7 @@ class Cutter:
         Raises:
             ContextBudgetError: What may not be cut is larger than the limit.
         """
-        allocation = self._settle_query(self._allocate())
-        self._cut_system(allocation.system)
+        allocation = self._settle(self._allocate())
         spare = allocation.system + allocation.query - self.system.tokens - self.query.tokens
         documents = allocation.documents + (spare if self.shares.documents else 0)
         self._pack(documents)
@@ -97,7 +96,7 @@ class Cutter:
         )
         self.trimming = Trimming(length=len(subject.conversation))
         self._pack(0)
-        if not self._cut_query_if_any_is_left(max(0, subject.available)):
+        if not self._cut_query(max(0, subject.available)):
             self._raise(("query",))
         self._tighten()
         return self._outcome(Allocation(system=0, query=subject.available, documents=0, history=0))
@@ -146,24 +145,39 @@ class Cutter:
         allocation = allocate(available - held, free, self.shares)
         return replace(allocation, **{name: self.needs[name] for name in protected})
 
-    def _settle_query(self, allocation: Allocation) -> Allocation:
-        """Cut the query first. Where nothing of it fits in its share it takes from the others, as it is never empty."""
-        if self._cut_query_if_any_is_left(allocation.query):
-            return allocation
-        if not self._cut_query_if_any_is_left(self.subject.available):
+    def _settle(self, allocation: Allocation) -> Allocation:
+        """Cut query and system prompt. Where nothing would be left of a text it takes from documents and history."""
+        available = self.subject.available
+        if not self._widened(self._cut_query, allocation.query, available):
             self._raise(("query",))
-        others = {name: 0 if name == "query" else need for name, need in self.needs.items()}
-        left = allocate(self.subject.available - self.query.tokens, others, self.shares)
-        return replace(left, query=self.query.tokens)
+        if not self._widened(self._cut_system, allocation.system, available - self.query.tokens):
+            self._raise(("query", "system"))
+        used = {"query": self.query.tokens, "system": self.system.tokens}
+        if used["query"] <= allocation.query and used["system"] <= allocation.system:
+            return allocation
+        others = {name: 0 if name in used else need for name, need in self.needs.items()}
+        return replace(allocate(available - sum(used.values()), others, self.shares), **used)
 
-    def _cut_query_if_any_is_left(self, allowed: int) -> bool:
+    @staticmethod
+    def _widened(cut: Callable[[int], bool], allowed: int, most: int) -> bool:
+        """Cut with a growing allowance until something of every text is left, or `most` is not enough either."""
+        while not cut(allowed):
+            if allowed >= most:
+                return False
+            allowed = min(most, 2 * allowed + _WORTH_FILLING)
+        return True
+
+    def _cut_query(self, allowed: int) -> bool:
         cut = cut_query(self.subject, allowed)
-        if cut is not None:
-            self.query = cut
+        self.query = cut or self.query
         return cut is not None
 
-    def _cut_system(self, allowed: int) -> None:
-        self.system = cut_system(self.subject, allowed)
+    def _cut_system(self, allowed: int) -> bool:
+        cut = cut_system(self.subject, allowed)
+        if cut.emptied and self.shares.system:
+            return False
+        self.system = cut
+        return True
 
     def _pack(self, allowed: int) -> None:
         self.packing = pack_documents(
@@ -205,7 +219,7 @@ class Cutter:
             "documents": self._pack,
             "history": self._trim,
             "system": self._cut_system,
-            "query": self._cut_query_if_any_is_left,
+            "query": self._cut_query,
         }
         for name, cut in again.items():
             before = self.used[name]
@@ -216,20 +230,26 @@ class Cutter:
         return False
 
     def _fill(self) -> None:
-        """Offer what is left to the documents, then to the conversation; keep it only if the whole still fits."""
-        offers: dict[Component, Callable[[int], None]] = {"documents": self._pack, "history": self._trim}
+        """Offer what is left to each component that was cut, in their order; keep it only if the whole still fits."""
+        offers: dict[Component, Callable[[int], object]] = {
+            "system": self._cut_system,
+            "query": self._cut_query,
+            "documents": self._pack,
+            "history": self._trim,
+        }
         for name, cut in offers.items():
-            if not self._may_grow(name):
+            if not self._was_cut(name):
                 continue
             spare = self.subject.limit - self._whole()
             if spare < _WORTH_FILLING:
                 return
-            packing, trimming, before = self.packing, self.trimming, self.used[name]
-            cut(before + spare)
-            if self.used[name] < before or self._whole() > self.subject.limit:
-                self.packing, self.trimming = packing, trimming
+            before = (self.system, self.query, self.packing, self.trimming)
+            used = self.used[name]
+            cut(used + spare)
+            if self.used[name] < used or self._whole() > self.subject.limit:
+                self.system, self.query, self.packing, self.trimming = before
 
-    def _may_grow(self, name: Component) -> bool:
+    def _was_cut(self, name: Component) -> bool:
         if not getattr(self.shares, name):
             return False
         if name == "documents":

@@ -62,9 +62,13 @@ class DocumentCosts(Mapping[int, int]):
             return False
         return self[index] <= room or not self._counter.exceeds(self._rendered(index, self.text(index)), room)
 
+    def of_text(self, index: int, text: str) -> int:
+        """Return the tokens that document `index` takes with another text."""
+        return self._counter.count(self._rendered(index, text) + self._rendering.separator)
+
     def of_template(self, index: int) -> int:
         """Return the tokens that document `index` takes in the prompt beside its text."""
-        return self._counter.count(self._rendered(index, "") + self._rendering.separator)
+        return self.of_text(index, "")
 
     def joined(self, kept: Sequence[int], texts: Mapping[int, str]) -> int:
         """Return the tokens of the kept documents, rendered and joined as the prompt holds them."""

@@ -71,7 +71,7 @@ def shorten_message(message: Message, cost: int, target: int, counter: TokenCoun
         cost = without
     counts = [counter.count(text) for text in texts]
     framing = cost - sum(counts)
-    allowed = _levels(counts, target - framing)
+    allowed = level_down(counts, target - framing)
     shortened = tuple(excerpt(text, room, counter) for text, room in zip(texts, allowed, strict=True))
     speaks = message.tool_calls or message.attachments or message.verbatim or any(text.strip() for text in shortened)
     tokens = framing + sum(counter.count(text) for text in shortened)
@@ -80,7 +80,7 @@ def shorten_message(message: Message, cost: int, target: int, counter: TokenCoun
     return Shortened(texts=shortened, attachments_omitted=bool(removable), tokens=tokens)
 
 
-def _levels(counts: Sequence[int], room: int) -> list[int]:
+def level_down(counts: Sequence[int], room: int) -> list[int]:
     """Cap the longest texts at one common level, so that the sum is at most `room`."""
     allowed = [0] * len(counts)
     left = max(0, room)

@@ -93,12 +93,11 @@ def _width(budget: int) -> int:
 
 def _sentence_end(text: str, reach: int, fits: Fits, language: str) -> int:
     near = line_start_before(text, reach - _CONTEXT)
+    last = reach + _LOOK_BEYOND
     for origin in (near, 0) if near else (0,):
         ends = [len(text[:origin].rstrip())]
-        for _, end in sentence_spans(text, start=origin, language=language):
-            if end > reach + _LOOK_BEYOND:
-                break
-            ends.append(end)
+        spans = sentence_spans(text, start=origin, stop=last, language=language)
+        ends.extend(end for _, end in spans if end <= last)
         beyond = _last_in_a_row([end for end in ends if end > reach], fits)
         found = beyond or next((end for end in reversed(ends) if end <= reach and (not end or fits(end))), 0)
         if found:

@@ -54,28 +54,29 @@ _TELLING = {
 }
 # Danish and Catalan are missing on purpose: their sentence rules run a hundred times slower than the others.
 _FUNCTION_WORDS = {
-    "en": "the of and to in is that it was for with as his on be at by this had not are but from have they which you "
-    "he she we i a an or were what when who will there their would been my your if all do does did so no how",
+    "en": "the of and to in is that it was for with as his on be at by this had not are but from have they which you he "
+    "she we i a an or were what when who will there their would been my your if all do does did so no how",
     "de": "der die das und ist nicht ein eine einen einem einer zu den dem des von mit auf für im sich auch es ich sie "
-    "er wir war wird sind hat haben aus bei nach wie nur oder aber am als dass noch um zum zur wurde über man in an",
+    "er wir war wird sind hat haben aus bei nach wie nur oder aber am als dass noch um zum zur wurde über man in "
+    "an",
     "es": "el la los las de que y en un una es no por con para su se lo como más pero sus le ya este esta ha fue del al "
     "yo me mi tiene era son o si muy sobre sin hay está qué nos a él cuando también desde todo",
     "fr": "le la les de des du un une et est en que qui dans pour pas sur ce il elle ne se au aux par plus avec son sa "
     "ses nous vous je ont été sont mais ou cette comme être fait leur on y tout l d n s qu c a à ces",
     "it": "il lo la i gli le di che e è un una in non per con del della dei delle al alla nel nella si da sono ha come "
     "più anche ma questo questa o se mi ci ho su suo sua era dal dalla sul l a cosa io lei tutti molto",
-    "nl": "de het een en van in is dat op te zijn niet met voor er die aan was hij ze ik je ook als bij door om maar uit "
-    "naar dan nog werd wordt heeft hebben deze dit over geen wat zich tot kan worden",
+    "nl": "de het een en van in is dat op te zijn niet met voor er die aan was hij ze ik je ook als bij door om maar "
+    "uit naar dan nog werd wordt heeft hebben deze dit over geen wat zich tot kan worden",
     "pt": "o a os as de que e do da em um uma para é com não por mais dos das no na se foi como mas ao ele ela são seu "
     "sua ou também já eu está nos nas pelo pela isso muito até entre quando",
     "pl": "i w na z nie się do to że jest o jak po za od co tak ale przez dla są być tylko czy oraz był było ich jego "
     "już może ze przy który która które tym",
     "sk": "a v na sa je to že so z do o aj ako za sú po bol bola bolo pre pri ale od by ktorý ktorá ktoré nie už len "
     "alebo podľa jeho čo si ich bude medzi tak",
-    "fi": "ja on ei se että hän oli ovat mutta kun myös joka niin kuin ole tai minä sen mitä nyt vain jos voi hänen mukaan "
-    "jo ollut olla sekä sitä",
-    "no": "og i det er at på en et til av for ikke med som den jeg har de var du vi han hun kan fra men om skal så af der "
-    "sig mig fra eller blev også efter ved være",
+    "fi": "ja on ei se että hän oli ovat mutta kun myös joka niin kuin ole tai minä sen mitä nyt vain jos voi hänen "
+    "mukaan jo ollut olla sekä sitä",
+    "no": "og i det er at på en et til av for ikke med som den jeg har de var du vi han hun kan fra men om skal så af "
+    "der sig mig eller blev også efter ved være",
 }
 _LATIN = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 

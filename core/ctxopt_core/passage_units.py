@@ -14,6 +14,7 @@ LONGEST_READ = 1_000_000
 _SHORT_BYTES = 48
 _LONGEST_SENTENCE = 1_000
 _FRAGMENT = 240
+_DENSE_FRAGMENT = 120
 _BLANKS = re.compile(r"\s*")
 _LAST_BLANK = re.compile(r"\s(?=\S*\Z)")
 
@@ -87,7 +88,8 @@ def _fragments(text: str, start: int, stop: int) -> Iterator[Unit]:
 
 def _fragment_end(text: str, start: int) -> int:
     """Return the end of a line, else of a word, else of a grapheme cluster in the second half of a fragment."""
-    middle, stop = start + _FRAGMENT // 2, start + _FRAGMENT
+    size = _FRAGMENT if text[start : start + _FRAGMENT].isascii() else _DENSE_FRAGMENT
+    middle, stop = start + size // 2, start + size
     line_break = text.rfind("\n", middle, stop)
     blank = _LAST_BLANK.search(text, middle, stop)
     if line_break > 0 or blank:

@@ -11,8 +11,9 @@ from ctxopt_core.passage_units import LONGEST_READ, Unit, units_of
 from ctxopt_core.relevance import bm25_of_terms, tokenize
 from ctxopt_core.tokens import TokenCounter
 
-SHORTEST_PASSAGE = 12
 _MOST_DOCUMENTS = 64
+_LEAST_READ = 40_000
+_READ_PER_TOKEN = 400
 _NEIGHBOUR_WORTH = 0.7
 _RANK_DAMPING = 3
 _PATIENCE = 200
@@ -100,17 +101,18 @@ class Passages:
         """The documents of which everything is chosen."""
         return frozenset(i for i, excerpt in self._excerpts.items() if excerpt.complete)
 
-    def consider(self, positions: Mapping[int, int]) -> None:
-        """Let units be chosen from these documents, and from no others that are not chosen from yet.
+    def consider(self, positions: Mapping[int, int], room: int) -> None:
+        """Let units be chosen from these documents; what was chosen from them before stays chosen.
 
         Args:
             positions: For each document how many rank above it, best first. No more are read than can matter.
+            room: Tokens that may be added: the fewer, the fewer documents matter.
         """
         earlier = self._excerpts
         self._excerpts = {}
-        characters = 0
+        characters, enough = 0, min(LONGEST_READ, max(_LEAST_READ, room * _READ_PER_TOKEN))
         for index, position in positions.items():
-            if len(self._excerpts) == _MOST_DOCUMENTS or characters >= LONGEST_READ:
+            if len(self._excerpts) == _MOST_DOCUMENTS or characters >= enough:
                 break
             text = self._costs.text(index)
             characters += len(text)
@@ -121,21 +123,22 @@ class Passages:
             )
         self._judge()
 
-    def take_best(self, room: int, *, documents: int) -> int:
+    def take_best(self, room: int, *, documents: int, units: int | None = None) -> int:
         """Choose the units that answer the query, best first; where there is no query, heads.
 
         Args:
             room: Tokens that may be added.
             documents: How many documents may be begun.
+            units: How many units may be chosen; None for as many as there is room for.
 
         Returns:
             The tokens that are left of `room`, as far as single counts can tell.
         """
         if not self._wanted:
-            return self._take(self._heads(), room, documents)
+            return self._take(self._heads(), room, documents, units)
         hits = [(e, n) for e in self._excerpts.values() for n in range(len(e.units)) if e.worth[n] > 0.0]
         hits.sort(key=lambda hit: (-hit[0].worth[hit[1]], hit[0].position, hit[1]))
-        return self._take(hits, room, documents)
+        return self._take(hits, room, documents, units)
 
     def take_more(self, room: int, *, documents: int) -> int:
         """Choose what stands around the chosen units, nearest first, then heads of further documents.
@@ -151,15 +154,21 @@ class Passages:
         around.sort(key=lambda near: near[:3])
         return self._take(chain(((e, n) for _, _, n, e in around), self._heads()), room, documents)
 
+    def best_start(self) -> tuple[int, int] | None:
+        """Return the document and the offset of the unit of most worth, chosen or not; None without any unit."""
+        units = ((e.worth[n], -e.position, -n, e.index, unit.start) for e in self._excerpts.values() for n, unit in enumerate(e.units))
+        best = max(units, default=None)
+        return None if best is None else best[3:]
+
     def give_up(self, tokens: int) -> bool:
-        """Give up the units of least worth that count at least `tokens`; False when nothing is chosen."""
-        chosen = [(e.worth[n], -e.position, -n, e) for e in self._excerpts.values() for n in e.chosen]
-        chosen.sort(key=lambda unit: unit[:3])
-        for _, _, number, excerpt in chosen:
+        """Give up the units of least worth that count at least `tokens`; False when nothing was chosen."""
+        chosen = [(e, n) for e in self._excerpts.values() for n in e.chosen]
+        chosen.sort(key=lambda unit: (unit[0].worth[unit[1]], -unit[0].position, -unit[1]))
+        for excerpt, number in chosen:
             if tokens <= 0:
                 break
-            excerpt.chosen.discard(-number)
-            tokens -= self._count(excerpt, -number)
+            excerpt.chosen.discard(number)
+            tokens -= self._count(excerpt, number)
         return bool(chosen)
 
     def _judge(self) -> None:
@@ -183,21 +192,22 @@ class Passages:
                 if number not in excerpt.chosen:
                     break
 
-    def _take(self, candidates: Iterable[tuple[Excerpt, int]], room: int, documents: int) -> int:
-        begun = sum(1 for excerpt in self._excerpts.values() if excerpt.chosen)
-        most = begun + documents
-        refused = 0
+    def _take(
+        self, candidates: Iterable[tuple[Excerpt, int]], room: int, documents: int, units: int | None = None
+    ) -> int:
+        refused = taken = 0
         for excerpt, number in candidates:
-            if room < 1 or refused == _PATIENCE:
+            if room < 1 or refused == _PATIENCE or taken == units:
                 break
-            if number in excerpt.chosen or not (excerpt.chosen or begun < most):
+            if number in excerpt.chosen or not (excerpt.chosen or documents):
                 continue
             cost = self._cost(excerpt, number, room)
             if cost > room:
                 refused += 1
                 continue
             refused = 0
-            begun += not excerpt.chosen
+            taken += 1
+            documents -= not excerpt.chosen
             excerpt.chosen.add(number)
             room -= cost
         return room
@@ -211,8 +221,6 @@ class Passages:
         gaps = excerpt.open_sides(number)
         if excerpt.chosen:
             return tokens + (gaps - 1) * self._gap_tokens
-        if tokens < SHORTEST_PASSAGE:
-            return room + 1
         return tokens + gaps * self._gap_tokens + self._costs.of_template(excerpt.index)
 
     def _count(self, excerpt: Excerpt, number: int) -> int:

@@ -26,23 +26,23 @@ _OPENERS = frozenset("([（「『【《〈“")
 _CLOSING = frozenset(")]）」』】》〉”")
 
 
-def sentence_starts_in_line(line: str, language: str) -> Iterator[int]:
+def sentence_starts_in_line(line: str, language: str, limit: int) -> Iterator[int]:
     """Yield the offsets at which the second and later sentences of `line` start.
 
     Args:
         line: Text without line breaks that starts and ends with something other than white space.
         language: A language code that `sentencex` knows; it takes others as English.
+        limit: The offset behind which no start is needed.
     """
     position = 0
-    while position < len(line):
+    while position < min(limit, len(line)):
         stop = position + _LONGEST_CALL
         starts = [position + start for start in _starts(line[position:stop], language)]
         yield from starts
-        if stop < len(line):
-            # The last sentence of the window is cut off: it is looked at again, with what follows it.
-            position = starts[-1] if starts else stop - _OVERLAP
-        else:
-            position = stop
+        if stop >= len(line):
+            return
+        # The last sentence of the window is cut off: it is looked at again, with what follows it.
+        position = starts[-1] if starts else stop - _OVERLAP
 
 
 def joins_previous(character: str) -> bool:

@@ -28,10 +28,12 @@ def sentence_ends(text: str, *, language: str | None = None) -> list[int]:
     return ends
 
 
-def sentence_spans(text: str, *, start: int = 0, language: str | None = None) -> Iterator[tuple[int, int]]:
+def sentence_spans(
+    text: str, *, start: int = 0, stop: int | None = None, language: str | None = None
+) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of every sentence, without the white space around it; the arguments of `sentence_starts`."""
     begin: int | None = None
-    for following in sentence_starts(text, start=start, language=language):
+    for following in sentence_starts(text, start=start, stop=stop, language=language):
         if begin is not None:
             yield begin, begin + len(text[begin:following].rstrip())
         begin = following
@@ -53,24 +55,28 @@ def line_start_before(text: str, position: int) -> int:
     return line_start
 
 
-def sentence_starts(text: str, *, start: int = 0, language: str | None = None) -> Iterator[int]:
+def sentence_starts(
+    text: str, *, start: int = 0, stop: int | None = None, language: str | None = None
+) -> Iterator[int]:
     """Yield the offset of the first character of every sentence, reading no further than it is asked for.
 
     Args:
         text: The whole text.
         start: Where to begin: the start of a line outside fenced code, or 0.
+        stop: Where to end the search; what starts soon behind it may still come.
         language: As for `sentence_ends`.
     """
     chosen = guess_language(text) if language is None else language
     fences = fenced_blocks(text, start)
     fence: tuple[int, int] | None = None
     position = start
-    while position < len(text):
-        stop = _block_stop(text, position)
-        if fence is None and has_fence_mark(text, position, stop):
+    last = len(text) if stop is None else min(stop, len(text))
+    while position < last:
+        block_stop = _block_stop(text, position)
+        if fence is None and has_fence_mark(text, position, block_stop):
             fence = next(fences, (len(text), len(text)))
-        prose_stop = stop if fence is None else min(stop, fence[0])
-        yield from _starts_in_prose(text, position, prose_stop, chosen)
+        prose_stop = block_stop if fence is None else min(block_stop, fence[0])
+        yield from _starts_in_prose(text, position, prose_stop, last, chosen)
         position = prose_stop
         if fence is not None and fence[0] == position < len(text):
             position = fence[1]
@@ -78,15 +84,17 @@ def sentence_starts(text: str, *, start: int = 0, language: str | None = None) -
             fence = None
 
 
-def _starts_in_prose(text: str, start: int, stop: int, language: str) -> Iterator[int]:
+def _starts_in_prose(text: str, start: int, stop: int, last: int, language: str) -> Iterator[int]:
     for line in text[start:stop].splitlines(keepends=True):
+        if start >= last:
+            return
         content = line.strip()
         if content:
             first = start + len(line) - len(line.lstrip())
             if first > start and joins_previous(content[0]):
                 first, content = first - 1, " " + content
             yield first
-            for offset in sentence_starts_in_line(content, language):
+            for offset in sentence_starts_in_line(content, language, last - first):
                 yield first + offset
         start += len(line)
 

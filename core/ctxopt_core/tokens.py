@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from ctxopt_core.callable_counter import CallableCounter
+from ctxopt_core.callable_counter import CallableCounter, TokenFunction
 from ctxopt_core.estimates import EstimateCounter, ScaledCounter
 from ctxopt_core.tiktoken_counter import TiktokenCounter
 
@@ -63,14 +63,15 @@ def memory_of(counter: TokenCounter) -> Callable[[str], int | None]:
     return counter.known if isinstance(counter, RemembersCounts) else _nothing_known
 
 
-def counter_for(tokenizer: str | TokenCounter | Callable[[str], int]) -> TokenCounter:
+def counter_for(tokenizer: str | TokenCounter | TokenFunction) -> TokenCounter:
     """Return a token counter for a model name, an encoding name, a function, or a counter as it is.
 
     A model whose tokenizer is not published gets the nearest published encoding times a safety factor, marked as not
     exact.
 
     Args:
-        tokenizer: For example `"gpt-4o"`, `"cl100k_base"`, `len`, or a `TokenCounter`.
+        tokenizer: For example `"gpt-4o"`, `"cl100k_base"`, `len`, a Hugging Face tokenizer, the tokenizer function of
+            a framework, a model's `get_num_tokens`, or a `TokenCounter`.
 
     Raises:
         TypeError: `tokenizer` is none of these.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from independent_recount import problems
+from independent_recount import problems, recount
 from shape_rows import FAMILY, Row, assistant, call, calling, filler, json_text, question, result, system, user
 
 LONG = filler(60)
@@ -59,6 +59,7 @@ def _unread(text: str) -> list[Row]:
         pytest.param([system(), user(LONG), user("")], [system(), user("")], id="an empty question"),
         pytest.param(_unread(FAMILY * 90), _unread(FAMILY * 3 + CUT + FAMILY * 2), id="whole emoji"),
         pytest.param(_unread("e" + "\u0301" * 900), _unread("e" + "\u0301" * 90), id="a cluster beyond any budget"),
+        pytest.param(_unread("e\u0301" * 90), _unread("e"), id="a code point where not even one cluster fits"),
         pytest.param(_unread(FLOWN), _unread(FLOWN[:20] + CUT), id="whole surrogate pairs"),
         pytest.param(
             [
@@ -165,6 +166,20 @@ def test_a_violation_is_found(before: list[Row], after: list[Row], options: dict
     found = problems(before, after, **{"budget": 2_000, **options})
     assert found
     assert any(finding in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "room", "lost"),
+    [
+        pytest.param("Answer briefly.", 6, False, id="no room for it"),
+        pytest.param("Answer briefly.", 7, True, id="room for it"),
+        pytest.param(LONG, 11, False, id="no room for a part of it"),
+        pytest.param(LONG, 12, True, id="room for a part of it"),
+    ],
+)
+def test_the_system_message_may_go_only_where_it_has_no_room(instruction: str, room: int, lost: bool) -> None:
+    found = problems([system(instruction), *CHAT[1:]], [question()], budget=recount([question()]) + room)
+    assert found == (["system row 0 of the input is lost"] if lost else [])
 
 
 def test_the_question_may_have_to_be_last_whatever_the_input_was() -> None:

@@ -7,6 +7,7 @@ import regex
 from shortened_copies import slices
 
 CLUSTER = regex.compile(r"\X")
+EMOJI = regex.compile(r"[\u200d\p{Extended_Pictographic}\p{Regional_Indicator}]")
 CLUSTER_START = regex.compile(r"[!-~]")
 UNKEEPABLE_CLUSTER = 32
 """Code points from which a grapheme cluster may be cut, since it need not fit any budget."""
@@ -32,6 +33,11 @@ def _splits_surrogates(text: str, cut: int) -> bool:
     return "\ud800" <= text[cut - 1] <= "\udbff" and "\udc00" <= text[cut] <= "\udfff"
 
 
+def _may_be_split(cluster: str, *, first: bool) -> bool:
+    """A cluster beyond any budget may be split, and where nothing else is left the text's first, unless an emoji."""
+    return len(cluster) > UNKEEPABLE_CLUSTER or (first and not EMOJI.search(cluster))
+
+
 def _splits_cluster(text: str, cut: int) -> bool:
     if text[cut].isascii() and text[cut - 1 : cut + 1] != "\r\n":
         return False
@@ -40,5 +46,5 @@ def _splits_cluster(text: str, cut: int) -> bool:
         start -= 1
     for cluster in CLUSTER.finditer(text, start):
         if cluster.end() >= cut:
-            return bool(cluster.end() != cut and cluster.end() - cluster.start() <= UNKEEPABLE_CLUSTER)
+            return cluster.end() != cut and not _may_be_split(cluster.group(), first=cluster.start() == 0)
     return False

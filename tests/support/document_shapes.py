@@ -76,15 +76,15 @@ def _titled() -> list[Row]:
 
 
 SCORE_SHAPES = (
-    DocumentShape(name="negative_scores", build=lambda: _answer_and_notes([-0.2, -4.0, -2.5, -8.0, -1.0])),
-    DocumentShape(name="nan_scores", build=lambda: _answer_and_notes([math.nan, math.nan, 0.4, math.nan, 0.2])),
+    DocumentShape(name="scores_below_zero", build=lambda: _answer_and_notes([-0.2, -4.0, -2.5, -8.0, -1.0])),
+    DocumentShape(name="scores_of_nan", build=lambda: _answer_and_notes([math.nan, math.nan, 0.4, math.nan, 0.2])),
     DocumentShape(name="infinite_scores", build=lambda: _answer_and_notes([math.inf, -math.inf, 0.4, -math.inf, 0.2])),
-    DocumentShape(name="some_scores_missing", build=lambda: _answer_and_notes([None, 0.3, None, 0.8, None, 0.1])),
-    DocumentShape(name="all_scores_missing", build=lambda: _answer_and_notes([None] * 6)),
-    DocumentShape(name="all_scores_zero", build=lambda: _answer_and_notes([0.0] * 6)),
+    DocumentShape(name="scores_partly_missing", build=lambda: _answer_and_notes([None, 0.3, None, 0.8, None, 0.1])),
+    DocumentShape(name="scores_all_missing", build=lambda: _answer_and_notes([None] * 6)),
+    DocumentShape(name="scores_all_zero", build=lambda: _answer_and_notes([0.0] * 6)),
     DocumentShape(name="whole_number_scores", build=lambda: _answer_and_notes([10**30, 3, 2, 1, 0])),
     DocumentShape(
-        name="scores_as_words",
+        name="scores_in_words",
         build=lambda: _answer_and_notes(["CERTAIN", "WEAK", "FAIR", "WEAK", "0.7"]),
         worded_scores=True,
     ),
@@ -118,7 +118,7 @@ CONTENT_SHAPES = (
     DocumentShape(name="texts_of_none", build=lambda: _falling([None, ANSWER, None, *(_note(n) for n in range(5))])),
     DocumentShape(name="only_blank_texts", build=lambda: _falling(["", " ", "\n"]), needles=()),
     DocumentShape(
-        name="special_tokens",
+        name="special_tokens_in_documents",
         build=lambda: _falling([SPECIAL + ANSWER, *(f"{SPECIAL} {_note(n)}" for n in range(5))]),
     ),
     DocumentShape(
@@ -145,7 +145,7 @@ CONTENT_SHAPES = (
 )
 
 FIT_SHAPES = (
-    DocumentShape(name="no_documents", build=list, needles=(), unchanged=True),
+    DocumentShape(name="empty_document_list", build=list, needles=(), unchanged=True),
     DocumentShape(name="all_documents_fit", build=lambda: _falling([ANSWER, filler(2), filler(3)]), unchanged=True),
     DocumentShape(name="blank_question", build=lambda: _answer_and_notes([0.9, 0.8, 0.7, 0.6]), question=" "),
     DocumentShape(

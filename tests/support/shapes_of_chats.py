@@ -97,7 +97,7 @@ CHAT_SHAPES = (
         build=lambda: [system(), assistant(f"Good evening. {filler(4)}"), *turns(8), question()],
     ),
     MessageShape(
-        name="same_question_twice",
+        name="question_asked_twice",
         build=lambda: [system(), question("again?"), assistant(filler(25)), question("again?")],
     ),
     MessageShape(

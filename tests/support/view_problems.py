@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from broken_cuts import cut_faults
+from must_stay_rows import SYSTEM_ROLES, is_blank, last_exchange, last_user_index, lost_system
 from request_tokens import MEDIA_ALLOWANCE, count_message, recount
 from row_alignment import align
-from shortened_copies import is_copy, is_thinking, part_text, text_pairs
-from tool_exchanges import Exchange, call_keys, find_exchanges, find_orphans, is_result
+from shortened_copies import is_copy, is_thinking, text_pairs
+from tool_exchanges import call_keys, find_exchanges, find_orphans, is_result
 
 Row = dict[str, Any]
-SYSTEM_ROLES = {"system", "developer"}
 PLACEHOLDER_TOKENS = 60
 
 
@@ -42,7 +42,10 @@ def problems(
     pairs = [(before[old], after[new]) for new, old in enumerate(origins) if old is not None]
     found += _invented(before, after, origins, is_placeholder, encoding)
     found += _pairing(before, after)
-    found += _lost_rows(before, set(origins))
+    room = budget - recount(after, tools, encoding, media)
+    schemas = recount((), tools, encoding)
+    found += lost_system(before, origins, room=room, budget=budget - schemas, encoding=encoding)
+    found += _lost_exchange(before, origins)
     found += _last_user(before, origins, last_user_last)
     found += _empty_rows(before, after, origins)
     found += [fault for old, new in pairs for fault in _edited(old, new)]
@@ -99,7 +102,7 @@ def _may_be_new(row: Row, is_placeholder: Callable[[Row], bool] | None, encoding
 
 
 def _pairing(before: list[Row], after: list[Row]) -> Iterator[str]:
-    pending = _last_exchange(before)
+    pending = last_exchange(before)
     may_pend = pending is not None and bool(pending.unanswered)
     for index in find_orphans(after):
         yield f"row {index} is a result without its call"
@@ -108,41 +111,26 @@ def _pairing(before: list[Row], after: list[Row]) -> Iterator[str]:
             yield f"row {exchange.call} is a call without all its results"
 
 
-def _last_exchange(rows: list[Row]) -> Exchange | None:
-    """Return the exchange that the rows end with, pending or unread; None if something follows the last one."""
-    exchanges = find_exchanges(rows)
-    return exchanges[-1] if exchanges and exchanges[-1].end == len(rows) else None
-
-
-def _lost_rows(before: list[Row], kept: set[int | None]) -> Iterator[str]:
-    for index, row in enumerate(before):
-        if row["role"] in SYSTEM_ROLES and not _is_blank(row) and index not in kept:
-            yield f"system row {index} of the input is lost"
-    newest = _last_exchange(before)
-    if newest is not None and not kept.issuperset(newest.rows):
+def _lost_exchange(before: list[Row], origins: list[int | None]) -> Iterator[str]:
+    newest = last_exchange(before)
+    if newest is not None and not set(origins).issuperset(newest.rows):
         yield "the newest exchange, pending or unread, is lost"
 
 
 def _last_user(before: list[Row], origins: list[int | None], last_user_last: bool | None) -> Iterator[str]:
-    users = [index for index, row in enumerate(before) if row["role"] == "user"]
-    if not users or _is_blank(before[users[-1]]):
+    last = last_user_index(before)
+    if last is None or is_blank(before[last]):
         return
-    if users[-1] not in origins:
+    if last not in origins:
         yield "the last user message is missing"
-    elif (users[-1] == len(before) - 1 if last_user_last is None else last_user_last) and origins[-1] != users[-1]:
+    elif (last == len(before) - 1 if last_user_last is None else last_user_last) and origins[-1] != last:
         yield "the last user message is not the last row"
 
 
-def _is_blank(row: Row) -> bool:
-    content = row.get("content")
-    parts = content if isinstance(content, list) else [content or ""]
-    return all(isinstance(text := part_text(part), str) and not text.strip() for part in parts)
-
-
 def _empty_rows(before: list[Row], after: list[Row], origins: list[int | None]) -> Iterator[str]:
-    last_user = max((index for index, row in enumerate(before) if row["role"] == "user"), default=None)
+    last_user = last_user_index(before)
     for index, (row, origin) in enumerate(zip(after, origins, strict=True)):
-        if call_keys(row) or not _is_blank(row):
+        if call_keys(row) or not is_blank(row):
             continue
         untouched = origin is not None and row == before[origin]
         if not untouched or (row["role"] in {"user", "assistant"} and origin != last_user):
@@ -165,7 +153,7 @@ def _parts(row: Row) -> list[Any]:
 
 
 def _edited_current_arguments(before: list[Row], after: list[Row], origins: list[int | None]) -> Iterator[str]:
-    last_user = max((index for index, row in enumerate(before) if row["role"] == "user"), default=-1)
+    last_user = last_user_index(before) or 0
     for new, old in enumerate(origins):
         if old is None or old < last_user or len(call_keys(after[new])) != len(call_keys(before[old])):
             continue

@@ -1,0 +1,161 @@
+"""Placing documents in a budget, most relevant first: whole where they fit, then as their best passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ctxopt_core.document_costs import DocumentCosts
+from ctxopt_core.passages import Passages
+from ctxopt_core.ranking import in_reading_order
+from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.truncation import truncate
+
+if TYPE_CHECKING:
+    from ctxopt_core.documents import DocumentPolicy
+
+_LEAST_ROOM = 4
+_SLACK_PER_DOCUMENT = 4
+_CUT_TRIES = 8
+
+
+class Packer:
+    """One packing on its way: what is kept so far, of which documents, and what it counts.
+
+    Args:
+        costs: The documents and what they cost.
+        counter: Counts texts.
+        budget: Tokens that the kept documents may count, rendered and joined.
+        query: What is asked.
+        policy: How to choose.
+    """
+
+    def __init__(
+        self, costs: DocumentCosts, counter: TokenCounter, budget: int, query: str, policy: DocumentPolicy
+    ) -> None:
+        self._costs = costs
+        self._counter = counter
+        self._budget = budget
+        self._policy = policy
+        self._passages = Passages(costs, counter, query, policy.passage_marker)
+        self._order: Sequence[int] = ()
+        self._whole: set[int] = set()
+        self._cut: dict[int, str] = {}
+
+    @property
+    def texts(self) -> dict[int, str]:
+        """The texts of the documents that are kept in part."""
+        texts = {**self._passages.texts, **self._cut}
+        return {index: text for index, text in texts.items() if text != self._costs.text(index)}
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The kept documents in reading order."""
+        present = self._whole | self._passages.texts.keys() | self._cut.keys()
+        return in_reading_order([i for i in self._order if i in present], self._policy.reading_order)
+
+    @property
+    def tokens(self) -> int:
+        """What is kept counts, rendered and joined."""
+        kept = self.kept
+        return self._costs.joined(kept, self.texts) if kept else 0
+
+    def keep_all(self, order: Sequence[int]) -> bool:
+        """Keep all documents whole if they fit; tell whether they do."""
+        if len(order) > self._places_left:
+            return False
+        room = self._budget + _SLACK_PER_DOCUMENT * len(order)
+        for index in order:
+            if not self._costs.fits(index, room):
+                return False
+            room -= self._costs[index]
+        self._order, self._whole = order, set(order)
+        if self.tokens <= self._budget:
+            return True
+        self._whole = set()
+        return False
+
+    def pack(self, order: Sequence[int]) -> None:
+        """Keep what fits, considering the documents in this order."""
+        self._order = order
+        if self._policy.passages and order and not self._costs.fits(order[0], self._budget):
+            self._begin_best(order[0])
+        self._place_whole()
+        self._settle()
+        if self._policy.passages:
+            self._fill()
+            self._settle()
+            if order and not self.kept:
+                self._cut_best()
+
+    @property
+    def _places_left(self) -> int:
+        most = self._policy.max_documents
+        return len(self._costs) if most is None else most - len(self.kept)
+
+    def _begin_best(self, index: int) -> None:
+        """Give the best document, if it is too big alone, its best passage, and more of it up to half the budget."""
+        self._passages.consider({index: 0}, self._budget)
+        left = self._passages.take_best(self._budget, documents=1, units=1)
+        self._passages.take_best(left - self._budget // 2, documents=1)
+
+    def _place_whole(self) -> None:
+        begun = self._passages.texts
+        room = self._budget - sum(map(self._costs.of_text, begun, begun.values()))
+        places = self._places_left
+        for index in self._order:
+            if not places or room <= 0:
+                break
+            if index not in begun and self._costs.fits(index, room):
+                self._whole.add(index)
+                room -= self._costs[index]
+                places -= 1
+
+    def _fill(self) -> None:
+        """Fill what is left with passages of documents that are not whole."""
+        room = self._budget - self.tokens
+        rest = {index: position for position, index in enumerate(self._order) if index not in self._whole}
+        if not rest or room < _LEAST_ROOM:
+            return
+        self._passages.consider(rest, room)
+        left = self._passages.take_best(room, documents=self._places_left)
+        self._passages.take_more(left, documents=self._places_left)
+
+    def _settle(self) -> None:
+        """Give up what is worth least until the join of all parts keeps the budget, whatever single counts said."""
+        while (over := self.tokens - self._budget) > 0:
+            if self._passages.give_up(over):
+                continue
+            for index in reversed(self._order):
+                if over > 0 and index in self._whole:
+                    self._whole.discard(index)
+                    over -= self._costs[index]
+
+    def _cut_best(self) -> None:
+        """Keep something of the best document, cut at a word, where not one sentence of any fits."""
+        for index, start in self._starts():
+            room = self._budget - self._costs.of_template(index) + self._costs.separator_tokens
+            while room > 0:
+                text = self._cut_text(index, start, room)
+                if not text:
+                    break
+                over = self._costs.joined((index,), {index: text}) - self._budget
+                if over <= 0:
+                    self._cut = {index: text}
+                    return
+                room -= over
+
+    def _starts(self) -> Iterator[tuple[int, int]]:
+        best = self._passages.best_start()
+        if best is not None:
+            yield best
+        for index in self._order[:_CUT_TRIES]:
+            yield index, 0
+
+    def _cut_text(self, index: int, start: int, room: int) -> str:
+        """Return the text from `start` on, with markers where there is room for them."""
+        text = self._costs.text(index)[start:].lstrip()
+        before = self._policy.passage_marker.lstrip() if start else ""
+        after = self._policy.passage_marker.rstrip()
+        part = truncate(text, room - self._counter.count(before + after), self._counter).rstrip()
+        return before + part + after if part else truncate(text, room, self._counter).rstrip()
