@@ -12,8 +12,8 @@ from langchain_core.documents import Document
 from ctxopt_core.relevance import bm25_scores
 
 FILES = ("README.md", "docs/*.md", "CONTRIBUTING.md", "CHANGELOG.md")
-CHUNK_CHARACTERS = 900
-"""About 200 tokens of English Markdown."""
+CHUNK_CHARACTERS = 640
+"""About 140 tokens of English Markdown."""
 
 _HEADING = re.compile(r"^#{1,6} +(.+)$")
 _FENCE = re.compile(r"^ {0,3}(```|~~~)")

@@ -39,7 +39,7 @@ class WindowedChatModel(BaseChatModel):
 
     model_name: str = "gpt-4o-demo-8k"
     context_window: int = 8192
-    max_tokens: int = 1024
+    max_tokens: int = 2048
 
     def model_post_init(self, context: Any, /) -> None:
         """Publish the window as LangChain's model profile, where the optimizer finds it."""

@@ -6,7 +6,7 @@ is shortened leaves as a copy with the same id, name, tool calls and metadata.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import (
@@ -15,7 +15,6 @@ from langchain_core.messages import (
     ChatMessage,
     FunctionMessage,
     HumanMessage,
-    RemoveMessage,
     SystemMessage,
     ToolMessage,
 )
@@ -35,6 +34,7 @@ from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
 SOURCE_MARK = "ctxopt"
 _REMOVAL = "a RemoveMessage is an instruction to a graph's state, not a message to a model; apply it first"
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
+_NEVER_SYSTEM: frozenset[type] = frozenset({HumanMessage, AIMessage, ToolMessage})
 _PLAIN_ROLES: dict[type, str] = {HumanMessage: "user", AIMessage: "assistant", SystemMessage: "system"}
 
 
@@ -72,15 +72,22 @@ class MessageViews(Sequence[Message]):
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
-        found = list(map(type, self._items[start:stop]))
-        ordinary = (HumanMessage, AIMessage, ToolMessage)
-        if found.count(HumanMessage) + found.count(AIMessage) + found.count(ToolMessage) == len(found):
-            return ()
-        return [
-            start + offset
-            for offset, kind in enumerate(found)
-            if kind not in ordinary and role_of_item(self._items[start + offset]) in SYSTEM_ROLES
+        kinds = list(map(type, self._items[start:stop]))
+        found = [
+            start + position
+            for kind in set(kinds) - _NEVER_SYSTEM
+            for position in _positions(kinds, kind)
+            if role_of_item(self._items[start + position]) in SYSTEM_ROLES
         ]
+        return sorted(found)
+
+
+def _positions(kinds: list[type], kind: type) -> Iterator[int]:
+    """Where `kind` stands in a list; looked up at the speed of `list.index`, since system messages are few."""
+    position = -1
+    for _ in range(kinds.count(kind)):
+        position = kinds.index(kind, position + 1)
+        yield position
 
 
 def view_of(item: Any) -> Message:
@@ -115,8 +122,7 @@ def role_of_item(item: Any) -> str:
     if isinstance(item, str):
         return "user"
     if _is_pair(item):
-        role: str = item[0]
-        return _ROLES.get(role, role)
+        return _role_named(item[0])
     kind = type(item).__name__
     message = f"expected a message, a dict with role and content, a (role, content) pair or a text, got {kind}"
     raise TypeError(message)
@@ -175,10 +181,14 @@ def _is_pair(item: object) -> bool:
     return isinstance(item[0], str) and isinstance(item[1], (str, list))
 
 
-def _role_of_mapping(mapping: Mapping[str, Any]) -> str:
-    role = role_of(mapping)
+def _role_named(role: str) -> str:
     if role == "remove":
         raise TypeError(_REMOVAL)
+    return _ROLES.get(role, role)
+
+
+def _role_of_mapping(mapping: Mapping[str, Any]) -> str:
+    role = _role_named(role_of(mapping))
     if "content" not in mapping and not (mapping.get("tool_calls") or mapping.get("function_call")):
         message = f"a message given as a dict must have `content`, got only {', '.join(map(repr, mapping))}"
         raise TypeError(message)
@@ -186,8 +196,6 @@ def _role_of_mapping(mapping: Mapping[str, Any]) -> str:
 
 
 def _role_of_message(message: BaseMessage) -> str:
-    if isinstance(message, RemoveMessage):
-        raise TypeError(_REMOVAL)
     if isinstance(message, HumanMessage):
         return "user"
     if isinstance(message, AIMessage):
@@ -198,8 +206,7 @@ def _role_of_message(message: BaseMessage) -> str:
         return "tool"
     if isinstance(message, FunctionMessage):
         return "function"
-    role = message.role if isinstance(message, ChatMessage) else message.type
-    return _ROLES.get(role, role)
+    return _role_named(message.role if isinstance(message, ChatMessage) else message.type)
 
 
 def _calls_of(message: BaseMessage) -> tuple[ToolCall, ...]:

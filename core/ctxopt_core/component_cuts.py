@@ -86,7 +86,8 @@ def cut_query(subject: Subject, allowed: int) -> ComponentCut | None:
     cost = subject.conversation.cost(subject.query)
     if cost <= allowed:
         return ComponentCut(tokens=cost)
-    cut = shorten_message(subject.conversation.message(subject.query), cost, allowed, subject.capped)
+    message = subject.conversation.message(subject.query)
+    cut = shorten_message(message, cost, allowed, subject.capped, marks_suffice=False)
     if cut is None:
         return None
     return ComponentCut(shortened=MappingProxyType({subject.query: cut}), tokens=cut.tokens)

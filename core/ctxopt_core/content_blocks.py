@@ -33,6 +33,7 @@ _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _UNREAD_KEYS = frozenset({"signature", "encrypted_content", "data", "base64", "cache_control", "index", "extras"})
 _SEALED_KEYS = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
 _MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
+_LONGEST_MEDIA_TYPE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +169,7 @@ def _verbatim(part: Mapping[str, Any], kind: str, attachments: list[Attachment])
         return [piece for piece in pieces if piece]
     if kind == "redacted_thinking":
         return []
-    told = {key: _told(value, attachments) for key, value in part.items() if key not in _UNREAD_KEYS}
+    told = {key: _told(value, attachments) for key, value in part.items() if not _is_unread(key, value)}
     return [json.dumps(told, separators=(",", ":"), ensure_ascii=False, default=str)]
 
 
@@ -176,6 +177,9 @@ def _told(value: object, attachments: list[Attachment]) -> object:
     """Return what of a nested value is sent as text; media inside it are added to `attachments`."""
     if isinstance(value, (list, tuple)):
         return [_told(item, attachments) for item in value]
+    if isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]:
+        attachments.append(Attachment(kind="other", fixed=True))
+        return ""
     if not isinstance(value, Mapping):
         return value
     kind = value.get("type")
@@ -185,6 +189,10 @@ def _told(value: object, attachments: list[Attachment]) -> object:
     if any(isinstance(value.get(key), str) for key in ("data", "base64")):
         attachments.append(Attachment(kind="other", fixed=True))
     return {key: _told(inner, attachments) for key, inner in value.items() if not _is_sealed(key, inner)}
+
+
+def _is_unread(key: object, value: object) -> bool:
+    return key in _UNREAD_KEYS or (key in _MEDIA_KEYS and isinstance(value, str))
 
 
 def _is_sealed(key: object, value: object) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
 
-from ctxopt_core.request import SYSTEM_ROLES, Message
+from ctxopt_core.message_views import MessageList, MessageViews
+from ctxopt_core.request import Message
 from ctxopt_core.tokens import TokenCounter, memory_of
 
 TOKENS_PER_MESSAGE = 3
@@ -15,53 +15,6 @@ SYSTEM_SCAN_HEAD = 1_000
 SYSTEM_SCAN_TAIL = 10_000
 _PROBES = 8
 _UNBOUNDED = 2**62
-
-
-@runtime_checkable
-class MessageViews(Protocol):
-    """A lazy sequence of messages that can answer the two questions of a scan cheaply.
-
-    1. `len()` costs nothing; `views[i]` builds the full view of message i, equal at every call.
-    2. `plain(i)` is (role, text) where that is all there is to message i, else None. The text is the very string that
-       is sent, so that its count can be cached.
-    3. `system_indices(start, stop)` are the system and developer messages in that range, ascending.
-    """
-
-    def __len__(self) -> int:
-        """Return the number of messages."""
-
-    def __getitem__(self, index: int) -> Message:
-        """Return the full view of message `index`."""
-
-    def plain(self, index: int) -> tuple[str, str] | None:
-        """Return (role, text) of a message that has nothing else."""
-
-    def system_indices(self, start: int, stop: int) -> Sequence[int]:
-        """Return the indices of system and developer messages in [start, stop)."""
-
-
-class MessageList:
-    """`MessageViews` over messages that exist already."""
-
-    __slots__ = ("_messages",)
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = messages
-
-    def __len__(self) -> int:
-        return len(self._messages)
-
-    def __getitem__(self, index: int) -> Message:
-        return self._messages[index]
-
-    def plain(self, index: int) -> tuple[str, str] | None:
-        """Return (role, text) of a message that has nothing else."""
-        message = self._messages[index]
-        return (message.role, message.content) if message.plain and isinstance(message.content, str) else None
-
-    def system_indices(self, start: int, stop: int) -> Sequence[int]:
-        """Return the indices of system and developer messages in [start, stop)."""
-        return [i for i in range(start, stop) if self._messages[i].role in SYSTEM_ROLES]
 
 
 def message_tokens(message: Message, counter: TokenCounter) -> int:
@@ -91,7 +44,7 @@ class Conversation:
     """Roles and costs of a conversation's messages, each read and counted once.
 
     Args:
-        messages: The messages, oldest first; `MessageViews` are read lazily.
+        messages: The messages, oldest first, as a tuple or list; `MessageViews` are read lazily.
         counter: Counts their texts.
     """
 
@@ -100,6 +53,8 @@ class Conversation:
         "_framing",
         "_known",
         "_messages",
+        "_total",
+        "_uncounted",
         "_views",
         "blank",
         "costs",
@@ -109,12 +64,13 @@ class Conversation:
         "systems",
     )
 
-    def __init__(self, messages: Sequence[Message] | MessageViews, counter: TokenCounter) -> None:
-        self._views: MessageViews = messages if isinstance(messages, MessageViews) else MessageList(messages)
+    def __init__(self, messages: tuple[Message, ...] | list[Message] | MessageViews, counter: TokenCounter) -> None:
+        self._views: MessageViews = MessageList(messages) if isinstance(messages, (tuple, list)) else messages
         self._count = counter.count
         self._known = memory_of(counter)
         self._messages: dict[int, Message] = {}
         self._framing: dict[str, int] = {}
+        self._total, self._uncounted = 0, len(self._views)
         self.costs: dict[int, int] = {}
         self.roles: dict[int, str] = {}
         self.special: set[int] = set()
@@ -166,11 +122,17 @@ class Conversation:
         return self.measure(index) if found is None else found
 
     def total_up_to(self, limit: int) -> int:
-        """Return the tokens of all messages; once the sum has passed `limit`, any larger figure."""
-        total = 0
+        """Return the tokens of all messages; once the sum has passed `limit`, any larger figure.
+
+        A later call goes on from where an earlier one stopped.
+        """
+        total, start = self._total, self._uncounted
+        if total > limit or start == 0:
+            return total
         costs, roles, framing = self.costs, self.roles, self._framing
         plain_of, known = self._views.plain, self._known
-        for index in range(len(self._views) - 1, -1, -1):
+        index = start
+        for index in range(start - 1, -1, -1):
             cost = costs.get(index)
             if cost is None:
                 # The inlined common case of `measure`: a plain message whose text was counted before.
@@ -183,7 +145,8 @@ class Conversation:
                     cost = self.measure(index)
             total += cost
             if total > limit:
-                return total
+                break
+        self._total, self._uncounted = total, index
         return total
 
     def bytes_prove_fit(self, limit: int) -> bool:

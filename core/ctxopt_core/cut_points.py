@@ -124,14 +124,14 @@ def word_start(text: str, position: int) -> int:
 
 
 def accent_start(text: str, position: int) -> int:
-    """Return the last position, at or before `position`, between a first letter and one of the accents on it, or 0.
+    """Return the last position, at or before `position`, between the letter a text starts with and an accent on it.
 
-    Only for the first character of a text, when all its accents together cost too much.
+    It is for a letter that costs too much with all its accents, and 0 where there is no such letter.
     """
-    first = len(text) - len(text.lstrip())
-    if not text[first : first + 1].isalnum():
+    cluster = _cluster().match(text)
+    if cluster is None or not text[0].isalnum() or "\u200d" in cluster.group():
         return 0
-    for index in range(min(position, len(text) - 1), first, -1):
+    for index in range(min(position, cluster.end() - 1), 0, -1):
         if unicodedata.category(text[index])[0] == "M" and not _NOT_AN_ACCENT.match(text, index):
             return index
     return 0

@@ -57,6 +57,7 @@ class Cutter:
         self.packing = Packing()
         self.trimming = Trimming()
         self.needs: Mapping[Component, int] = measure_needs(subject)
+        self.allowed: dict[Component, int] = {}
 
     @property
     def used(self) -> dict[Component, int]:
@@ -168,11 +169,13 @@ class Cutter:
         return True
 
     def _cut_query(self, allowed: int) -> bool:
+        self.allowed["query"] = allowed
         cut = cut_query(self.subject, allowed)
         self.query = cut or self.query
         return cut is not None
 
     def _cut_system(self, allowed: int) -> bool:
+        self.allowed["system"] = allowed
         cut = cut_system(self.subject, allowed)
         if cut.emptied and self.shares.system:
             return False
@@ -180,6 +183,9 @@ class Cutter:
         return True
 
     def _pack(self, allowed: int) -> None:
+        self.allowed["documents"] = allowed
+        if not self.subject.request.documents:
+            return
         self.packing = pack_documents(
             self.subject.request.documents,
             max(0, allowed),
@@ -190,6 +196,7 @@ class Cutter:
         )
 
     def _trim(self, allowed: int) -> None:
+        self.allowed["history"] = allowed
         subject = self.subject
         self.trimming = trim(
             subject.conversation, max(0, allowed), subject.capped, policy=self.options.history, query=subject.query
@@ -245,6 +252,8 @@ class Cutter:
                 return
             before = (self.system, self.query, self.packing, self.trimming)
             used = self.used[name]
+            if used + spare < self.allowed[name] + _WORTH_FILLING:
+                continue
             cut(used + spare)
             if self.used[name] < used or self._whole() > self.subject.limit:
                 self.system, self.query, self.packing, self.trimming = before
@@ -258,8 +267,7 @@ class Cutter:
 
     def _raise(self, mandatory: tuple[Component, ...]) -> NoReturn:
         fixed, limit = self.subject.fixed, self.subject.limit
-        costs: dict[str, int] = {"fixed": fixed}
-        costs.update(self.needs)
+        costs: dict[str, int] = {"fixed": fixed, **dict(self.needs.items())}
         needed = fixed + sum(max(self.needs[name], self.used[name]) for name in mandatory)
         message = (
             f"the request cannot be made to fit: what may not be cut needs {needed:,} tokens and the input budget is "

@@ -54,7 +54,9 @@ class DocumentPolicy:
             message = f"`passages` must be True or False, got {self.passages!r}"
             raise ValueError(message)  # noqa: TRY004
         if not isinstance(self.passage_marker, str) or not self.passage_marker.strip():
-            message = f"`passage_marker` must be a text that can be seen, such as ' [...] ', got {self.passage_marker!r}"
+            message = (
+                f"`passage_marker` must be a text that can be seen, such as ' [...] ', got {self.passage_marker!r}"
+            )
             raise ValueError(message)
         if self.min_score is not None and not _is_finite(self.min_score):
             message = f"`min_score` must be a finite number or None, got {self.min_score!r}"

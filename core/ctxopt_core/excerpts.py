@@ -48,7 +48,9 @@ def excerpt(text: str, budget: int, counter: TokenCounter) -> str:
     return next((mark for mark in (OMITTED, _SHORTEST) if not counter.exceeds(mark, budget)), "")
 
 
-def shorten_message(message: Message, cost: int, target: int, counter: TokenCounter) -> Shortened | None:
+def shorten_message(
+    message: Message, cost: int, target: int, counter: TokenCounter, *, marks_suffice: bool = True
+) -> Shortened | None:
     """Return the texts with which a message counts at most `target` tokens.
 
     Attachments go first, since they are whole or nothing; then the texts are cut, the longest first.
@@ -58,6 +60,7 @@ def shorten_message(message: Message, cost: int, target: int, counter: TokenCoun
         cost: What it counts now, in tokens.
         target: What it may count, in tokens.
         counter: Counts the result.
+        marks_suffice: Whether a mark may be all that is left of the texts.
 
     Returns:
         None when the message cannot be made that short without becoming empty.
@@ -73,6 +76,8 @@ def shorten_message(message: Message, cost: int, target: int, counter: TokenCoun
     framing = cost - sum(counts)
     allowed = level_down(counts, target - framing)
     shortened = tuple(excerpt(text, room, counter) for text, room in zip(texts, allowed, strict=True))
+    if not marks_suffice and not any(text.strip() and text not in (OMITTED, _SHORTEST) for text in shortened):
+        return None
     speaks = message.tool_calls or message.attachments or message.verbatim or any(text.strip() for text in shortened)
     tokens = framing + sum(counter.count(text) for text in shortened)
     if not speaks or tokens > target:

@@ -37,12 +37,12 @@ def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, gr
     def fits(end: int) -> bool:
         return cluster_start(text, end) == end and not counter.exceeds(text[:end], budget)
 
-    for end in (_sentence_end(text, reach, fits, language), _last_fitting(_line_end, text, reach, fits)):
-        if end > least:
-            return end
-    for border in (word_end, _cluster_end_before):
+    end = _sentence_end(text, reach, fits, language)
+    if end > least:
+        return end
+    for border in (_line_end, word_end, _cluster_end_before):
         end = _last_fitting(border, text, reach, fits)
-        if end:
+        if end > (least if border is _line_end else 0):
             return end
     return _last_fitting(accent_start, text, reach, lambda end: not counter.exceeds(text[:end], budget))
 
@@ -56,12 +56,12 @@ def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, 
     def fits(start: int) -> bool:
         return cluster_start(text, start) == start and not counter.exceeds(text[start:], budget)
 
-    for start in (_sentence_start(text, reach, fits, language), _first_fitting(_line_start, text, reach, fits)):
-        if start < most:
-            return start
-    for border in (word_start, _cluster_start_after):
+    start = _sentence_start(text, reach, fits, language)
+    if start < most:
+        return start
+    for border in (_line_start, word_start, _cluster_start_after):
         start = _first_fitting(border, text, reach, fits)
-        if start < length:
+        if start < (most if border is _line_start else length):
             return start
     return length
 
@@ -107,10 +107,12 @@ def _sentence_end(text: str, reach: int, fits: Fits, language: str) -> int:
 
 def _sentence_start(text: str, reach: int, fits: Fits, language: str) -> int:
     origin = line_start_before(text, reach - _CONTEXT)
-    if reach - origin > _LONGEST_LINE:
-        origin = word_start(text, reach - _CONTEXT)
+    spans = sentence_spans(text, start=origin, language=language)
+    if reach - origin > _LONGEST_LINE and "\n" not in text[origin : reach - _CONTEXT]:
+        spans = sentence_spans(text, start=reach - _CONTEXT, language=language)
+        next(spans, None)
     beyond: list[int] = []
-    for start, _ in sentence_spans(text, start=origin, language=language):
+    for start, _ in spans:
         if start >= reach:
             found = _last_in_a_row(beyond[::-1], fits)
             if found or fits(start):

@@ -54,13 +54,13 @@ _TELLING = {
 }
 # Danish and Catalan are missing on purpose: their sentence rules run a hundred times slower than the others.
 _FUNCTION_WORDS = {
-    "en": "the of and to in is that it was for with as his on be at by this had not are but from have they which you he "
-    "she we i a an or were what when who will there their would been my your if all do does did so no how",
+    "en": "the of and to in is that it was for with as his on be at by this had not are but from have they which you "
+    "he she we i a an or were what when who will there their would been my your if all do does did so no how",
     "de": "der die das und ist nicht ein eine einen einem einer zu den dem des von mit auf für im sich auch es ich sie "
     "er wir war wird sind hat haben aus bei nach wie nur oder aber am als dass noch um zum zur wurde über man in "
     "an",
-    "es": "el la los las de que y en un una es no por con para su se lo como más pero sus le ya este esta ha fue del al "
-    "yo me mi tiene era son o si muy sobre sin hay está qué nos a él cuando también desde todo",
+    "es": "el la los las de que y en un una es no por con para su se lo como más pero sus le ya este esta ha fue del "
+    "al yo me mi tiene era son o si muy sobre sin hay está qué nos a él cuando también desde todo",
     "fr": "le la les de des du un une et est en que qui dans pour pas sur ce il elle ne se au aux par plus avec son sa "
     "ses nous vous je ont été sont mais ou cette comme être fait leur on y tout l d n s qu c a à ces",
     "it": "il lo la i gli le di che e è un una in non per con del della dei delle al alla nel nella si da sono ha come "

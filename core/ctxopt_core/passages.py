@@ -156,7 +156,11 @@ class Passages:
 
     def best_start(self) -> tuple[int, int] | None:
         """Return the document and the offset of the unit of most worth, chosen or not; None without any unit."""
-        units = ((e.worth[n], -e.position, -n, e.index, unit.start) for e in self._excerpts.values() for n, unit in enumerate(e.units))
+        units = (
+            (e.worth[n], -e.position, -n, e.index, unit.start)
+            for e in self._excerpts.values()
+            for n, unit in enumerate(e.units)
+        )
         best = max(units, default=None)
         return None if best is None else best[3:]
 

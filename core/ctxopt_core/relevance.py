@@ -88,9 +88,7 @@ def bm25_of_terms(wanted: frozenset[str], texts: Sequence[Sequence[str]]) -> lis
 
 def _score(counts: Counter[str], rarity: dict[str, float], relative_length: float) -> float:
     damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
-    return math.fsum(
-        rarity[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items()
-    )
+    return math.fsum(rarity[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items())
 
 
 def terms_of(text: str) -> tuple[str, ...]:

@@ -8,9 +8,23 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+from ctxopt_core.message_views import SYSTEM_ROLES, MessageViews
+
+__all__ = [
+    "ALLOWANCES",
+    "SYSTEM_ROLES",
+    "TOOL_ROLES",
+    "Attachment",
+    "AttachmentKind",
+    "ContextRequest",
+    "Document",
+    "Message",
+    "ToolCall",
+    "schema_texts",
+]
+
 AttachmentKind = Literal["image", "audio", "video", "file", "other"]
 
-SYSTEM_ROLES = frozenset({"system", "developer"})
 TOOL_ROLES = frozenset({"tool", "function"})
 ALLOWANCES: Mapping[str, int] = MappingProxyType({"image": 850, "file": 1000, "audio": 500, "video": 500, "other": 500})
 
@@ -156,7 +170,7 @@ class ContextRequest:
     system: tuple[str, ...] | str = ()
     query: tuple[str, ...] | str = ()
     documents: Sequence[Document] = ()
-    history: Sequence[Message] = ()
+    history: tuple[Message, ...] | list[Message] | MessageViews = ()
     tools: Sequence[str | Mapping[str, Any]] = ()
     fixed_tokens: int = 0
 

@@ -130,14 +130,14 @@ def _decide(plan: _Plan, budget: int) -> None:
     newest = plan.units[-1] if plan.units else None
     unread = newest.results if newest is not None and newest.kind in ("exchange", "pending") else ()
     read = [i for unit in plan.units for i in unit.results if i not in unread]
-    between = [unit for unit in plan.units if unit.kind == "assistant" and unit not in essential]
+    between = [unit for unit in plan.units if unit.kind in ("assistant", "exchange") and unit not in essential]
     plan.lower(read, RESULT_FLOOR, budget)
     plan.lower([unit.indices[0] for unit in between], TEXT_FLOOR, budget)
     for unit in [unit for unit in plan.units if unit not in essential]:
         if plan.tokens <= budget:
             break
         plan.drop(unit)
-    ends = [unit.indices[0] for unit in essential if unit.kind in ("user", "assistant")]
+    ends = [unit.indices[0] for unit in essential]
     plan.level([*ends, *unread], TEXT_FLOOR, budget)
     plan.level([*ends, *unread], _LAST_FLOOR, budget)
     newest_first = sorted(plan.targets, reverse=True)

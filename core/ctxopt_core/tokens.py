@@ -60,7 +60,8 @@ class RemembersCounts(Protocol):
 
 def memory_of(counter: TokenCounter) -> Callable[[str], int | None]:
     """Return the function that tells counts which `counter` remembers; one that knows nothing where it cannot."""
-    return counter.known if isinstance(counter, RemembersCounts) else _nothing_known
+    known: Callable[[str], int | None] = getattr(counter, "known", _nothing_known)
+    return known
 
 
 def counter_for(tokenizer: str | TokenCounter | TokenFunction) -> TokenCounter:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation, MessageViews
+from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
+from ctxopt_core.message_views import MessageViews
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
 from ctxopt_core.request import Message
 from ctxopt_core.shrinking import Shrunk, shrink
@@ -16,10 +17,12 @@ from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Turn, Units, first_user_message, newest_turns, units_of
 
 _SMALLEST_PART = 24
+# A fragment is worth its noise only where more than this part of the budget would stay unused.
+_PART_DIVISOR = 20
 
 
 def trim_history(
-    messages: Sequence[Message] | MessageViews,
+    messages: tuple[Message, ...] | list[Message] | MessageViews,
     budget: int,
     counter: TokenCounter,
     *,
@@ -197,7 +200,7 @@ class _Draft:
 
     def _add_part(self, turn: Turn) -> None:
         """Keep what fits of the newest turn that does not fit whole."""
-        if self.left < _SMALLEST_PART and self.turns:
+        if self.turns and self.left < max(_SMALLEST_PART, self.budget // _PART_DIVISOR):
             return
         units = units_of(self.conversation, turn.start, turn.stop)
         shrunk = shrink(self.conversation, units.kept, self.left, self.counter)

@@ -10,6 +10,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from history_tables import chat_rows, share_rows, window_rows
 from import_cost import import_rows
@@ -46,21 +47,19 @@ QUICK = Plan(shares=((60, 1), (1_000, 1)), windows=((500, 1), (1_000, 1)), turns
 
 
 def main() -> None:
-    """Measure, and print tables or JSON."""
+    """Measure, and print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="short histories, each candidate once: a trial, no result")
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE as well")
     chosen = parser.parse_args()
     rows: list[Row] = []
     for table in tables(QUICK if chosen.quick else FULL):
         rows += table
-        if not chosen.json:
-            print(as_table(table), end="\n\n", flush=True)
+        print(as_table(table), end="\n\n", flush=True)
+    print("Medians of CPU time. `x NAME` is how many times faster than NAME; `x its own time` is a growth.")
+    print(summary(rows))
     if chosen.json:
-        print(json.dumps([row.to_dict() for row in rows], indent=1))
-    else:
-        print("Medians of CPU time. `x NAME` is how many times faster than NAME; `x its own time` is a growth.")
-        print(summary(rows))
+        chosen.json.write_text(json.dumps([row.to_dict() for row in rows], indent=1), encoding="utf-8")
 
 
 def tables(plan: Plan) -> Iterator[list[Row]]:

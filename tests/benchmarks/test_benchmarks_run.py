@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,24 @@ OURS = [f"ours, {call}, {state}" for call in ("fit", "invoke") for state in ("co
 PEERS = {"trim_messages", "early-exit scan"}
 
 
-def run(*options: str, folder: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), "--quick", *options], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    printed: str
+    rows: list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    return json.loads(run("--json", folder=tmp_path_factory.mktemp("elsewhere")))
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    command = [sys.executable, str(PROGRAM), "--quick", "--json", "rows.json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return Trial(printed=done.stdout, rows=json.loads((folder / "rows.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture
+def rows(trial: Trial) -> list[dict[str, Any]]:
+    return trial.rows
 
 
 @pytest.mark.parametrize(
@@ -81,9 +88,16 @@ def test_ratios_are_those_of_the_times(rows: list[dict[str, Any]]) -> None:
     assert compared > 30
 
 
-def test_the_tables_hold_a_line_for_every_row(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
-    printed = run(folder=tmp_path)
-    lines = [[cell.strip() for cell in line.split("  ")] for line in printed.splitlines()]
-    for row in rows:
-        assert any(row["case"] in cells and row["candidate"] in cells for cells in lines), row
-    assert "targets reached in this run" in printed
+def test_the_tables_hold_a_line_for_every_row(trial: Trial) -> None:
+    lines = [[cell.strip() for cell in line.split("  ")] for line in trial.printed.splitlines()]
+    missing = [row for row in trial.rows if not any({row["case"], row["candidate"]} <= set(cells) for cells in lines)]
+    assert missing == []
+
+
+def test_the_tables_tell_how_many_targets_were_reached(trial: Trial) -> None:
+    outcomes = [target["reached"] for row in trial.rows for target in row["targets"]]
+    assert f"{sum(outcomes)} of {len(outcomes)} targets reached in this run" in trial.printed
+    assert (trial.printed.count(": reached"), trial.printed.count(": MISSED")) == (
+        sum(outcomes),
+        len(outcomes) - sum(outcomes),
+    )

@@ -75,7 +75,8 @@ def to_row(item: Any) -> Row:
         extra = item.additional_kwargs.get("tool_calls")
         return {**row, "tool_calls": extra} if extra and not row.get("tool_calls") else row
     if isinstance(item, Mapping):
-        return dict(item)
+        role = str(item.get("role") or item.get("type"))
+        return {**item, "role": _ROLES.get(role, role)}
     role, content = ("user", item) if isinstance(item, str) else item
     return {"role": _ROLES.get(role, role), "content": content}
 
