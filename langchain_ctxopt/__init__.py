@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
 
 if find_spec("langchain_core") is None:
     _missing = "langchain_ctxopt needs LangChain; install it with: pip install 'ctxopt-core[langchain]'"
     raise ImportError(_missing, name="langchain_core")
 
+TYPE_CHECKING = False  # `import typing` would be most of what importing this package costs
 if TYPE_CHECKING:
+    from typing import Any
+
     from langchain_ctxopt.errors import RequestOverflowError
     from langchain_ctxopt.optimizer import ContextOptimizer, OptimizedInput
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ctxopt_core.budget import ContextBudget, Shares
@@ -23,12 +23,12 @@ class Budgeting:
 
     Args:
         budget: Window, reserve and shares.
-        counter: Counts tokens.
+        counter: Counts tokens. It follows from the settings, so that it need not be compared.
         schemas: Tool schemas and response format that the model is bound to.
     """
 
     budget: ContextBudget
-    counter: TokenCounter
+    counter: TokenCounter = field(compare=False)
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
 

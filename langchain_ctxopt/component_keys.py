@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.prompts import BasePromptTemplate, MessagesPlaceholder
+from langchain_core.messages import BaseMessage
+from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate, MessagesPlaceholder
 
 USUAL_KEYS: Mapping[str, tuple[str, ...]] = {
     "system": ("system", "system_prompt"),
@@ -74,13 +75,24 @@ def component_keys(
 
 def most_messages(prompt: BasePromptTemplate[Any], key: str) -> int | None:
     """Return how many of the newest messages the prompt renders of the list under `key`; None for all of them."""
-    placeholders = [
-        message
-        for message in getattr(prompt, "messages", ())
-        if isinstance(message, MessagesPlaceholder) and message.variable_name == key
-    ]
+    placeholders = _placeholders(prompt, key)
     limits = [placeholder.n_messages for placeholder in placeholders if placeholder.n_messages]
     return max(limits) if limits and len(limits) == len(placeholders) else None
+
+
+def stand_alone(prompt: BasePromptTemplate[Any], key: str | None) -> bool:
+    """Tell whether the prompt renders the messages under `key` once, as messages, and uses them for nothing else."""
+    if key is None:
+        return True
+    parts = prompt.messages if isinstance(prompt, ChatPromptTemplate) else ()
+    others = [part for part in parts if not isinstance(part, (BaseMessage, MessagesPlaceholder))]
+    used = any(key in part.input_variables or getattr(part, "example_selector", None) is not None for part in others)
+    return len(_placeholders(prompt, key)) == 1 and not used
+
+
+def _placeholders(prompt: BasePromptTemplate[Any], key: str) -> list[MessagesPlaceholder]:
+    parts = prompt.messages if isinstance(prompt, ChatPromptTemplate) else ()
+    return [part for part in parts if isinstance(part, MessagesPlaceholder) and part.variable_name == key]
 
 
 def _variables(prompt: BasePromptTemplate[Any], values: Mapping[str, Any]) -> frozenset[str]:

@@ -21,6 +21,7 @@ from langchain_core.messages import (
 
 from ctxopt_core.content_blocks import arguments_text, call_of, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
+from ctxopt_core.message_views import backwards
 from ctxopt_core.openai_messages import (
     message_from_openai,
     placeholder_openai,
@@ -58,21 +59,17 @@ class MessageViews(Sequence[Message]):
 
     def plain(self, index: int) -> tuple[str, str] | None:
         """Return (role, text) of a message that has nothing else."""
-        item = self._items[index]
-        role = _PLAIN_ROLES.get(type(item))
-        if role is None:
-            return plain_openai(item) if isinstance(item, dict) else None
-        fields = item.__dict__
-        content = fields["content"]
-        if type(content) is not str or fields["name"] is not None or fields["additional_kwargs"]:
-            return None
-        if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"] or content[:1] == "["):
-            return None
-        return role, content
+        return _plain(self._items[index])
+
+    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
+        """Yield what `plain` returns for each message before `stop`, newest first."""
+        return backwards(_plain, self._items, stop)
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
         kinds = list(map(type, self._items[start:stop]))
+        if _NEVER_SYSTEM.issuperset(kinds):
+            return ()
         found = [
             start + position
             for kind in set(kinds) - _NEVER_SYSTEM
@@ -80,6 +77,19 @@ class MessageViews(Sequence[Message]):
             if role_of_item(self._items[start + position]) in SYSTEM_ROLES
         ]
         return sorted(found)
+
+
+def _plain(item: Any) -> tuple[str, str] | None:
+    role = _PLAIN_ROLES.get(type(item))
+    if role is None:
+        return plain_openai(item) if isinstance(item, dict) else None
+    fields = item.__dict__
+    content = fields["content"]
+    if type(content) is not str or fields["name"] is not None or fields["additional_kwargs"]:
+        return None
+    if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"] or content[:1] == "["):
+        return None
+    return role, content
 
 
 def _positions(kinds: list[type], kind: type) -> Iterator[int]:

@@ -82,21 +82,19 @@ class PromptFraming:
         given: The dict that it will be given.
         counted_as_text: Whether documents are counted as the joined text although they leave as documents, because a
             later step formats them with the same template.
+        adds_up: Whether the prompt renders each message of the history as that very message. A template may do
+            anything else with them, so that only its rendering tells what they cost.
     """
 
     prompt: BasePromptTemplate[Any]
     given: PromptInput
     counted_as_text: bool
+    adds_up: bool
 
     @property
     def documents(self) -> DocumentRendering:
         """How one document stands in the prompt."""
         return self.given.rendering
-
-    @property
-    def adds_up(self) -> bool:
-        """A template may join anything with anything, so that only its rendering tells."""
-        return False
 
     def system_overhead(self, counter: TokenCounter) -> int:
         """The message around the system text belongs to the template."""

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.messages import BaseMessage
 from langchain_core.prompts import BasePromptTemplate
 
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.rendering import DocumentRendering, Draft
 from ctxopt_core.request import ContextRequest, Document
-from langchain_ctxopt.component_keys import ComponentKeys, component_keys, most_messages
+from langchain_ctxopt.component_keys import ComponentKeys, component_keys, most_messages, stand_alone
 from langchain_ctxopt.document_rendering import ListedDocuments, TemplatedDocuments, document_views
 from langchain_ctxopt.message_views import MessageViews
 from langchain_ctxopt.prompt_framing import PromptFraming, PromptInput
@@ -55,12 +56,13 @@ class PromptStage:
         given = PromptInput(
             values=values, keys=keys, history=_history(prompt, keys, values), as_text=as_text, rendering=rendering
         )
-        counted_as_text = isinstance(rendering, TemplatedDocuments) and not as_text
-        return cls(
+        framing = PromptFraming(
+            prompt=prompt,
             given=given,
-            documents=document_views(originals, optimizer.score),
-            framing=PromptFraming(prompt=prompt, given=given, counted_as_text=counted_as_text),
+            counted_as_text=isinstance(rendering, TemplatedDocuments) and not as_text,
+            adds_up=_are_messages(given.history) and stand_alone(prompt, keys.history),
         )
+        return cls(given=given, documents=document_views(originals, optimizer.score), framing=framing)
 
     def request(self, schemas: Sequence[Mapping[str, Any] | str]) -> ContextRequest:
         """Return the request that the dict and the model's tools make."""
@@ -75,7 +77,8 @@ class PromptStage:
 
     def output(self, fitted: FittedContext) -> Any:
         """Return the dict with what fits; the identical dict where nothing had to change."""
-        if fitted.untouched and not self.given.as_text:
+        joined = self.given.as_text and self.given.keys.documents is not None
+        if fitted.untouched and not joined:
             return self.given.values
         documents = tuple(zip(fitted.documents.kept, fitted.document_texts(), strict=True))
         draft = Draft(system=fitted.system, query=fitted.query, documents=documents, trimming=fitted.history)
@@ -98,6 +101,10 @@ def _history(prompt: BasePromptTemplate[Any], keys: ComponentKeys, values: Mappi
     messages: Sequence[Any] = values[keys.history]
     newest = most_messages(prompt, keys.history)
     return messages if newest is None else messages[-newest:]
+
+
+def _are_messages(history: Sequence[Any]) -> bool:
+    return all(issubclass(kind, BaseMessage) for kind in set(map(type, history)))
 
 
 def _texts(values: Mapping[str, Any], key: str | None) -> tuple[str, ...]:

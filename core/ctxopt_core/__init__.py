@@ -7,9 +7,11 @@ cannot. Nothing here needs a framework, a network or a model.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # `import typing` would be most of what importing this package costs
 if TYPE_CHECKING:
+    from typing import Any
+
     from ctxopt_core.budget import Allocation, BudgetWarning, ContextBudget, Shares, allocate
     from ctxopt_core.documents import DocumentPolicy, Packing, pack_documents
     from ctxopt_core.errors import ContextBudgetError, CtxoptError, UnknownModelError

@@ -19,18 +19,24 @@ _ATTACHMENTS: Mapping[str, AttachmentKind] = {
     "image": "image",
     "image_url": "image",
     "input_image": "image",
+    "image_generation_call": "image",
+    "computer_screenshot": "image",
     "audio": "audio",
     "input_audio": "audio",
     "video": "video",
     "file": "file",
     "input_file": "file",
     "document": "file",
+    "text-plain": "file",
     "media": "other",
 }
-_CALLS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "function_call", "invalid_tool_call"})
-_READ_TEXT = {"thinking": "thinking", "refusal": "refusal", "text-plain": "text"}
+_UNTYPED = ("text", "image", "document", "video", "audio")
+_CALLS = frozenset(
+    {"tool_use", "tool_call", "tool_call_chunk", "function_call", "custom_tool_call", "invalid_tool_call"}
+)
+_READ_TEXT = {"thinking": "thinking", "refusal": "refusal"}
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_UNREAD_KEYS = frozenset({"signature", "encrypted_content", "data", "base64", "cache_control", "index", "extras"})
+_UNREAD_KEYS = frozenset({"cache_control", "index", "extras"})
 _SEALED_KEYS = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
 _MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
 _LONGEST_MEDIA_TYPE = 200
@@ -75,7 +81,9 @@ def take_apart(content: object) -> Content:
         if kind in _TEXT:
             texts.append(_text(part))
         elif kind in _ATTACHMENTS:
-            attachments.append(Attachment(kind=_ATTACHMENTS[kind]))
+            inside = _texts_inside(part)
+            verbatim.extend(inside)
+            attachments.extend(() if inside else (Attachment(kind=_ATTACHMENTS[kind]),))
         elif kind in _CALLS:
             calls.append(call_of(part))
         else:
@@ -101,8 +109,10 @@ def put_together(content: object, cut: Shortened) -> Any:
         kind = _kind(part)
         if kind in _TEXT:
             text = next(texts)
-            if text:
-                parts.append(text if isinstance(part, str) else part if text == _text(part) else {**part, "text": text})
+            if text == _text(part):
+                parts.append(part)
+            elif text:
+                parts.append(text if isinstance(part, str) else {**part, "text": text})
         elif cut.attachments_omitted and _is_attachment(part, kind):
             if not said:
                 parts.append({"type": "text", "text": ATTACHMENT_OMITTED})
@@ -114,7 +124,7 @@ def put_together(content: object, cut: Shortened) -> Any:
 
 def call_of(part: Mapping[str, Any]) -> ToolCall:
     """Return the tool call that a mapping in any of the usual shapes describes."""
-    function = part.get("function")
+    function = part.get("function") or part.get("custom")
     inner = function if isinstance(function, Mapping) else part
     arguments = next((inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None)
     identity = part.get("call_id") or part.get("id")
@@ -138,14 +148,14 @@ def _kind(part: object) -> str:
     if isinstance(part, str):
         return "text"
     if isinstance(part, Mapping):
-        return str(part.get("type") or ("text" if "text" in part else ""))
+        return str(part.get("type") or next((key for key in _UNTYPED if key in part), ""))
     message = f"a part of a message's `content` must be a text or a mapping, got {type(part).__name__}"
     raise TypeError(message)
 
 
 def _is_attachment(part: Any, kind: str) -> bool:
     if kind in _ATTACHMENTS:
-        return True
+        return not _texts_inside(part)
     if kind in _THOUGHTS or kind.startswith("server_tool") or kind.endswith("tool_result"):
         return False
     return kind not in _TEXT and kind not in _CALLS and not _MEDIA_KEYS.isdisjoint(part)
@@ -154,6 +164,15 @@ def _is_attachment(part: Any, kind: str) -> bool:
 def _text(part: Any) -> str:
     text = part if isinstance(part, str) else part.get("text")
     return text if isinstance(text, str) else ""
+
+
+def _texts_inside(part: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the texts of a file that is sent as text."""
+    source = part.get("source")
+    if isinstance(source, Mapping) and source.get("type") == "content":
+        return take_apart(source.get("content")).texts
+    text = source.get("data") if isinstance(source, Mapping) and source.get("type") == "text" else part.get("text")
+    return (text,) if isinstance(text, str) else ()
 
 
 def _verbatim(part: Mapping[str, Any], kind: str, attachments: list[Attachment]) -> list[str]:
@@ -180,19 +199,23 @@ def _told(value: object, attachments: list[Attachment]) -> object:
     if isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]:
         attachments.append(Attachment(kind="other", fixed=True))
         return ""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        attachments.append(Attachment(kind="other", fixed=True))
+        return ""
     if not isinstance(value, Mapping):
         return value
     kind = value.get("type")
     if isinstance(kind, str) and kind in _ATTACHMENTS:
-        attachments.append(Attachment(kind=_ATTACHMENTS[kind], fixed=True))
-        return {"type": kind}
+        inside = _texts_inside(value)
+        attachments.extend(() if inside else (Attachment(kind=_ATTACHMENTS[kind], fixed=True),))
+        return {"type": kind, "text": inside}
     if any(isinstance(value.get(key), str) for key in ("data", "base64")):
         attachments.append(Attachment(kind="other", fixed=True))
     return {key: _told(inner, attachments) for key, inner in value.items() if not _is_sealed(key, inner)}
 
 
 def _is_unread(key: object, value: object) -> bool:
-    return key in _UNREAD_KEYS or (key in _MEDIA_KEYS and isinstance(value, str))
+    return key in _UNREAD_KEYS or (key in _MEDIA_KEYS | _SEALED_KEYS and isinstance(value, str))
 
 
 def _is_sealed(key: object, value: object) -> bool:

@@ -130,13 +130,13 @@ class Conversation:
         if total > limit or start == 0:
             return total
         costs, roles, framing = self.costs, self.roles, self._framing
-        plain_of, known = self._views.plain, self._known
+        known = self._known
         index = start
-        for index in range(start - 1, -1, -1):
+        for plain in self._views.backwards(start):
+            index -= 1
             cost = costs.get(index)
             if cost is None:
                 # The inlined common case of `measure`: a plain message whose text was counted before.
-                plain = plain_of(index)
                 tokens = known(plain[1]) if plain is not None else None
                 if plain is not None and tokens and plain[0] in framing and not plain[1].isspace():
                     roles[index] = plain[0]

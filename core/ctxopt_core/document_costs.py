@@ -24,7 +24,7 @@ class DocumentCosts(Mapping[int, int]):
         counter: Counts the rendered texts.
     """
 
-    __slots__ = ("_costs", "_counter", "_documents", "_known", "_rendering", "separator_tokens")
+    __slots__ = ("_costs", "_counter", "_documents", "_known", "_more_than", "_rendering", "separator_tokens")
 
     def __init__(self, documents: Sequence[Document], rendering: DocumentRendering, counter: TokenCounter) -> None:
         self._documents = documents
@@ -32,6 +32,7 @@ class DocumentCosts(Mapping[int, int]):
         self._counter = counter
         self._known = memory_of(counter)
         self._costs: dict[int, int] = {}
+        self._more_than: dict[int, int] = {}
         self.separator_tokens = counter.count(rendering.separator)
 
     def __getitem__(self, index: int) -> int:
@@ -78,15 +79,19 @@ class DocumentCosts(Mapping[int, int]):
     def _exceeds(self, index: int, limit: int) -> bool:
         if index in self._costs:
             return self._costs[index] > limit
-        separated = self._separated(index)
-        if self._known(separated) is None:
-            probe = max(_SHORTEST_PROBE, limit * _PROBED_CHARACTERS_PER_TOKEN)
-            cut = SAFE_CUT.search(separated, probe, probe * 2) if len(separated) > probe * 2 else None
-            if cut and self._counter.exceeds(separated[: cut.start()], limit):
-                return True
-        if self._counter.exceeds(separated, limit):
+        if limit <= self._more_than.get(index, -1) or self._counted_exceeds(self._separated(index), limit):
+            self._more_than[index] = max(limit, self._more_than.get(index, -1))
             return True
         return self[index] > limit
+
+    def _counted_exceeds(self, text: str, limit: int) -> bool:
+        """Tell whether a text counts more than `limit`; a prefix that ends at a safe cut may already prove it."""
+        probe = max(_SHORTEST_PROBE, limit * _PROBED_CHARACTERS_PER_TOKEN)
+        if len(text) > probe * 2 and self._known(text) is None:
+            cut = SAFE_CUT.search(text, probe, probe * 2)
+            if cut and self._counter.exceeds(text[: cut.start()], limit):
+                return True
+        return self._counter.exceeds(text, limit)
 
     def _separated(self, index: int) -> str:
         return self._rendered(index, self.text(index)) + self._rendering.separator

@@ -30,7 +30,7 @@ class Shortened:
 
 
 def excerpt(text: str, budget: int, counter: TokenCounter) -> str:
-    """Return head, marker and tail of `text` in at most `budget` tokens, or the shortest mark where that is all that fits.
+    """Return head, marker and tail of `text` in at most `budget` tokens, or the shortest mark if no more fits.
 
     Args:
         text: The text to shorten.

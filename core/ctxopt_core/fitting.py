@@ -163,13 +163,17 @@ def _cut(subject: Subject, budget: ContextBudget, options: FitOptions) -> tuple[
 def fits(subject: Subject) -> bool:
     """Tell whether the request fits as it is: bytes first, then counts with an early stop, then the rendering."""
     conversation, available = subject.conversation, subject.available
-    if available < 0:
-        return False
-    if subject.only_messages:
-        return conversation.bytes_prove_fit(available) or conversation.total_up_to(available) <= available
-    if conversation.total_up_to(available) > available:
-        return False
-    return subject.whole(as_given(subject)) <= subject.limit
+    if subject.framing.adds_up:
+        if available < 0:
+            return False
+        if subject.only_messages and conversation.bytes_prove_fit(available):
+            return True
+        if conversation.total_up_to(available) > available:
+            return False
+        if subject.only_messages:
+            return True
+    draft = as_given(subject)
+    return subject.framing.whole(subject.request, conversation, draft, subject.capped) <= subject.limit
 
 
 def _untouched(subject: Subject, budget: ContextBudget) -> FittedContext:

@@ -8,6 +8,7 @@ from typing import Any
 from ctxopt_core.content_blocks import arguments_text, call_of, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
+from ctxopt_core.message_views import backwards
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder
 from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
 
@@ -21,11 +22,11 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
     Raises:
         TypeError: It is not a mapping with a text `role`, or its content is of no known shape.
     """
+    role = role_of(mapping)
     content = take_apart(mapping.get("content"))
     calls = tuple(_calls(mapping))
     known = {call.id for call in calls}
     texts = content.texts
-    role = role_of(mapping)
     return Message(
         role=role,
         content=texts[0] if isinstance(mapping.get("content"), str) and texts else texts,
@@ -90,9 +91,14 @@ class OpenAIMessages:
         """Return (role, text) of a message that has nothing else."""
         return plain_openai(self._mappings[index])
 
+    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
+        """Yield what `plain` returns for each message before `stop`, newest first."""
+        return backwards(plain_openai, self._mappings, stop)
+
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
-        return [i for i in range(start, stop) if self._mappings[i].get("role") in SYSTEM_ROLES]
+        mappings = self._mappings
+        return [i for i in range(start, stop) if (mappings[i].get("role") or mappings[i].get("type")) in SYSTEM_ROLES]
 
 
 def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:

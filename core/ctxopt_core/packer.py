@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ctxopt_core.document_costs import DocumentCosts
 from ctxopt_core.passages import Passages
+from ctxopt_core.query_coverage import QueryCoverage
 from ctxopt_core.ranking import in_reading_order
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.truncation import truncate
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _LEAST_ROOM = 4
 _SLACK_PER_DOCUMENT = 4
 _CUT_TRIES = 8
+_MOST_RESERVED = 3
+_LEAST_SHARE = 0.2
 
 
 class Packer:
@@ -41,6 +44,7 @@ class Packer:
         self._order: Sequence[int] = ()
         self._whole: set[int] = set()
         self._cut: dict[int, str] = {}
+        self._counted: tuple[tuple[int, ...], dict[int, str], int] | None = None
 
     @property
     def texts(self) -> dict[int, str]:
@@ -57,12 +61,14 @@ class Packer:
     @property
     def tokens(self) -> int:
         """What is kept counts, rendered and joined."""
-        kept = self.kept
-        return self._costs.joined(kept, self.texts) if kept else 0
+        kept, texts = self.kept, self.texts
+        if self._counted is None or self._counted[:2] != (kept, texts):
+            self._counted = (kept, texts, self._costs.joined(kept, texts) if kept else 0)
+        return self._counted[2]
 
     def keep_all(self, order: Sequence[int]) -> bool:
         """Keep all documents whole if they fit; tell whether they do."""
-        if len(order) > self._places_left:
+        if self._policy.max_documents is not None and len(order) > self._policy.max_documents:
             return False
         room = self._budget + _SLACK_PER_DOCUMENT * len(order)
         for index in order:
@@ -78,8 +84,9 @@ class Packer:
     def pack(self, order: Sequence[int]) -> None:
         """Keep what fits, considering the documents in this order."""
         self._order = order
-        if self._policy.passages and order and not self._costs.fits(order[0], self._budget):
-            self._begin_best(order[0])
+        if self._policy.passages and order:
+            self._begin_best()
+            self._begin_missing()
         self._place_whole()
         self._settle()
         if self._policy.passages:
@@ -91,18 +98,59 @@ class Packer:
     @property
     def _places_left(self) -> int:
         most = self._policy.max_documents
-        return len(self._costs) if most is None else most - len(self.kept)
+        return len(self._order) if most is None else most - len(self.kept)
 
-    def _begin_best(self, index: int) -> None:
+    @property
+    def _begun_tokens(self) -> int:
+        texts = self._passages.texts
+        return sum(map(self._costs.of_text, texts, texts.values()))
+
+    def _begin_best(self) -> None:
         """Give the best document, if it is too big alone, its best passage, and more of it up to half the budget."""
-        self._passages.consider({index: 0}, self._budget)
-        left = self._passages.take_best(self._budget, documents=1, units=1)
-        self._passages.take_best(left - self._budget // 2, documents=1)
+        best = self._order[0]
+        if not self._costs.fits(best, self._budget):
+            self._passages.consider({best: 0}, self._budget)
+            left = self._passages.take_best(self._budget, documents=1, units=1)
+            self._passages.take_best(left - self._budget // 2, documents=1)
+
+    def _begin_missing(self) -> None:
+        """Give room to a passage for what the query asks about and no document holds that would be kept whole.
+
+        The best document and a quarter of the budget are out of its reach.
+        """
+        if not self._passages.wanted:
+            return
+        texts = {index: self._costs.text(index) for index in self._order}
+        coverage = QueryCoverage(self._passages.wanted, texts)
+        useless: set[int] = set()
+        for _ in range(_MOST_RESERVED):
+            self._place_whole()
+            missing = coverage.missing(self._whole, self._passages.texts.values())
+            others = [index for index in self._order if index not in self._whole and index not in useless]
+            self._whole = set()
+            source = coverage.best_source(missing, others, _LEAST_SHARE)
+            if source is None:
+                return
+            if not self._begin(source, missing):
+                useless.add(source)
+
+    def _begin(self, index: int, wanted: frozenset[str]) -> bool:
+        """Take one unit of a document for the sake of some terms, if it leaves room for the best document."""
+        best, begun = self._order[0], self._begun_tokens
+        room, places = self._budget * 3 // 4 - begun, self._places_left
+        if best != index and best not in self._passages.texts and self._costs.fits(best, self._budget):
+            room = min(room, self._budget - begun - self._costs[best])
+            places -= 1
+        if room < _LEAST_ROOM:
+            return False
+        chosen = self._passages.texts.keys() | {index}
+        positions = {i: position for position, i in enumerate(self._order) if i in chosen}
+        self._passages.consider(positions, room, wanted)
+        return self._passages.take_best(room, documents=places, units=1) < room
 
     def _place_whole(self) -> None:
-        begun = self._passages.texts
-        room = self._budget - sum(map(self._costs.of_text, begun, begun.values()))
-        places = self._places_left
+        begun, places = self._passages.texts, self._places_left
+        room = self._budget - self._begun_tokens
         for index in self._order:
             if not places or room <= 0:
                 break

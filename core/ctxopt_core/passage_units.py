@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ctxopt_core.cut_points import cluster_end, cluster_start
-from ctxopt_core.relevance import terms_of
+from ctxopt_core.relevance import BYTES_PER_TERM, tokenize
 from ctxopt_core.sentences import sentence_spans
+from ctxopt_core.text_memory import TextMemory
+
+Span = tuple[int, int, bool]
 
 LONGEST_READ = 1_000_000
 _SHORT_BYTES = 48
 _LONGEST_SENTENCE = 1_000
 _FRAGMENT = 240
 _DENSE_FRAGMENT = 120
+_BYTES_PER_UNIT = 160
+_LONGEST_CLUSTER = 64
 _BLANKS = re.compile(r"\s*")
 _LAST_BLANK = re.compile(r"\s(?=\S*\Z)")
 
@@ -26,49 +32,65 @@ class Unit:
     Args:
         start: Where it starts, the white space before it included; the first unit starts with its first character.
         stop: Where it ends, without white space after it.
-        sentence: Whether it is whole; False for a fragment of a run without sentence ends.
+        sentence: Whether it is made of whole sentences; False for a fragment of a run without sentence ends.
     """
 
     start: int
     stop: int
-    sentence: bool = True
-
-    def terms(self, text: str) -> tuple[str, ...]:
-        """Return the terms of this unit of `text`."""
-        return terms_of(text[self.start : self.stop])
+    sentence: bool
 
 
-def units_of(text: str) -> list[Unit]:
+def units_of(text: str) -> tuple[Unit, ...]:
     """Return the units of a text in order; together they are the text without the white space at its two ends.
 
     A sentence of less than about 12 tokens says too little alone and is joined to the next one. A run of more than
-    1,000 characters without a sentence end is cut into fragments at lines or words. No more than the first million
-    characters are read.
+    1,000 characters without a sentence end is cut into fragments at lines or words. Only the first million characters
+    are read; what follows is one last unit. What was worked out about a text is remembered.
     """
-    units: list[Unit] = []
+    known = _units_of_text.get(text)
+    if known is None:
+        known = tuple(_units(text))
+        _units_of_text.store(text, known, sys.getsizeof(text) + _BYTES_PER_UNIT * len(known))
+    return known
+
+
+def terms_of_units(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the terms of each unit of a text; none of what is not read."""
+    known = _terms_of_text.get(text)
+    if known is None:
+        known = tuple(
+            tuple(tokenize(text[unit.start : unit.stop])) if unit.start < LONGEST_READ else ()
+            for unit in units_of(text)
+        )
+        size = sum(BYTES_PER_TERM * (len(terms) + 1) for terms in known)
+        _terms_of_text.store(text, known, sys.getsizeof(text) + size)
+    return known
+
+
+def _units(text: str) -> list[Unit]:
+    return [Unit(start=start, stop=stop, sentence=sentence) for start, stop, sentence in _spans(text)]
+
+
+def _spans(text: str) -> list[Span]:
+    spans: list[Span] = []
     start: int | None = None
-    first = stop = 0
+    stop = 0
     for sentence_start, stop in sentence_spans(text):
-        if start is None:
-            start = first = sentence_start
+        start = sentence_start if start is None else start
         if stop - sentence_start > _LONGEST_SENTENCE:
-            units.extend(_fragments(text, start, stop))
+            spans.extend(_fragments(text, start, stop))
         elif _is_short(text[start:stop]):
             continue
         else:
-            units.append(Unit(start=start, stop=stop))
+            spans.append((start, stop, True))
         start = stop
         if stop >= LONGEST_READ:
-            return units
+            rest = len(text.rstrip())
+            return [*spans, (stop, rest, False)] if stop < rest else spans
     if start is not None and start < stop:
-        _append_short(units, max(start, first), stop)
-    return units
-
-
-def _append_short(units: list[Unit], start: int, stop: int) -> None:
-    """Join a short last sentence to the one before it."""
-    last = units.pop() if units and units[-1].sentence else Unit(start=start, stop=stop)
-    units.append(Unit(start=last.start, stop=stop))
+        joined = spans.pop()[0] if spans and spans[-1][2] else start
+        spans.append((joined, stop, True))
+    return spans
 
 
 def _is_short(text: str) -> bool:
@@ -76,24 +98,33 @@ def _is_short(text: str) -> bool:
     return (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))) < _SHORT_BYTES
 
 
-def _fragments(text: str, start: int, stop: int) -> Iterator[Unit]:
-    while stop - start > 2 * _FRAGMENT:
+def _fragments(text: str, start: int, stop: int) -> Iterator[Span]:
+    while stop - start > 2 * (size := _fragment_size(text, start)):
         blanks = _BLANKS.match(text, start, stop)
-        cut = min(stop, _fragment_end(text, blanks.end() if blanks else start))
-        yield Unit(start=start, stop=cut, sentence=False)
+        cut = min(stop, _fragment_end(text, blanks.end() if blanks else start, size))
+        yield start, cut, False
         start = cut
     if start < stop:
-        yield Unit(start=start, stop=stop, sentence=False)
+        yield start, stop, False
 
 
-def _fragment_end(text: str, start: int) -> int:
+def _fragment_size(text: str, start: int) -> int:
+    return _FRAGMENT if text[start : start + _FRAGMENT].isascii() else _DENSE_FRAGMENT
+
+
+def _fragment_end(text: str, start: int, size: int) -> int:
     """Return the end of a line, else of a word, else of a grapheme cluster in the second half of a fragment."""
-    size = _FRAGMENT if text[start : start + _FRAGMENT].isascii() else _DENSE_FRAGMENT
     middle, stop = start + size // 2, start + size
     line_break = text.rfind("\n", middle, stop)
     blank = _LAST_BLANK.search(text, middle, stop)
     if line_break > 0 or blank:
         cut = line_break if line_break > 0 else blank.start() if blank else stop
         return start + len(text[start:cut].rstrip())
-    cut = cluster_start(text, stop)
-    return cut if cut > middle else cluster_end(text, stop)
+    # A fragment starts on a border, so that no more than the fragment need be looked at to find the next.
+    around = text[start : stop + _LONGEST_CLUSTER]
+    cut = cluster_start(around, size)
+    return start + (cut if cut > size // 2 else cluster_end(around, size))
+
+
+_units_of_text: TextMemory[tuple[Unit, ...]] = TextMemory()
+_terms_of_text: TextMemory[tuple[tuple[str, ...], ...]] = TextMemory()

@@ -13,10 +13,9 @@ from typing import Protocol
 from ctxopt_core.text_memory import TextMemory
 
 STEM_LETTERS = 6
+BYTES_PER_TERM = 64
 _SATURATION = 1.2
 _LENGTH_NORM = 0.75
-_BYTES_PER_TERM = 64
-_LONGEST_REMEMBERED = 100_000
 
 # Signs that are drawn on a letter belong to its word, though `\w` does not match them.
 _MARKS = (
@@ -32,6 +31,7 @@ _WORDS = re.compile(
     f"[{_HAN_AND_KANA}{_HANGUL}]+|[{_SOUTH_EAST_ASIA}]+"
     f"|(?:(?![{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIA}])[^\\W_]|[{_MARKS}])+"
 )
+_FIRST_UNSPACED = "\u0e01"
 _BY_PAIRS = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]")
 _BY_TRIPLES = re.compile(f"[{_SOUTH_EAST_ASIA}]")
 
@@ -74,15 +74,15 @@ def bm25_scores(query: str, texts: Sequence[str]) -> list[float]:
 
 def bm25_of_terms(wanted: frozenset[str], texts: Sequence[Sequence[str]]) -> list[float]:
     """Return the BM25 score of texts that are given as their terms."""
-    found = [Counter(filter(wanted.__contains__, terms)) for terms in texts]
-    mean_length = (sum(map(len, texts)) / len(texts) or 1.0) if texts else 1.0
-    spread = Counter(term for counts in found for term in counts)
+    found = [[term for term in terms if term in wanted] for terms in texts]
+    spread = Counter(term for terms in found for term in set(terms))
     rarity = {
         term: math.log1p((len(texts) - holding + 0.5) / (holding + 0.5)) for term, holding in sorted(spread.items())
     }
+    mean_length = sum(map(len, texts)) / len(texts) if spread else 1.0
     return [
-        _score(counts, rarity, len(terms) / mean_length) if counts else 0.0
-        for counts, terms in zip(found, texts, strict=True)
+        _score(Counter(hits), rarity, len(terms) / mean_length) if hits else 0.0
+        for hits, terms in zip(found, texts, strict=True)
     ]
 
 
@@ -96,8 +96,7 @@ def terms_of(text: str) -> tuple[str, ...]:
     known = _remembered.get(text)
     if known is None:
         known = tuple(tokenize(text))
-        if len(text) <= _LONGEST_REMEMBERED:
-            _remembered.store(text, known, sys.getsizeof(text) + _BYTES_PER_TERM * len(known))
+        _remembered.store(text, known, sys.getsizeof(text) + BYTES_PER_TERM * len(known))
     return known
 
 
@@ -108,11 +107,22 @@ def tokenize(text: str) -> list[str]:
     Runs of Chinese, Japanese and Korean characters give every two neighbours, runs of Thai, Lao, Khmer and Burmese
     every three.
     """
-    if text.isascii():
-        words = _ASCII_WORDS.findall(text.lower())
+    folded = fold(text)
+    if folded.isascii():
+        words = _ASCII_WORDS.findall(folded)
         return [word[:STEM_LETTERS] if len(word) > STEM_LETTERS and word.isalpha() else word for word in words]
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [term for run in _WORDS.findall(folded) for term in _terms_of_run(run)]
+    terms: list[str] = []
+    for run in _WORDS.findall(folded):
+        if run < _FIRST_UNSPACED:
+            terms.append(_stem(run))
+        else:
+            terms.extend(_terms_of_run(run))
+    return terms
+
+
+def fold(text: str) -> str:
+    """Return a text in the form in which it is compared: NFKC, case folded."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
 def _terms_of_run(run: str) -> Iterable[str]:
@@ -131,7 +141,7 @@ def _neighbours(run: str, size: int) -> Iterator[str]:
 
 
 def _stem(word: str) -> str:
-    if len(word) <= STEM_LETTERS or any(map(str.isdigit, word)):
+    if len(word) <= STEM_LETTERS or not (word.isalpha() or not any(map(str.isdigit, word))):
         return word
     return word[:STEM_LETTERS]
 

@@ -78,7 +78,7 @@ class Framing(Protocol):
     3. `whole(request, conversation, draft, counter)` is the tokens of the request as it will be sent with the parts of
        `draft`. It is what the guarantee rests on, so it renders; it does not add up estimates.
     4. `adds_up` is True when the tokens of a request of nothing but messages are exactly `fixed` plus the cost of each
-       message, so that no rendering is needed to know them.
+       message, so that no rendering is needed to know them, and messages beside other components cost no less.
     5. Everything is pure.
     """
 

@@ -96,7 +96,7 @@ def _components(report: FitReport) -> list[str]:
 def _documents(report: FitReport) -> list[str]:
     states = [row.state for row in report.documents]
     summary = ", ".join(f"{states.count(state)} {state}" for state in ("kept", "partial", "dropped"))
-    shown = sorted(report.documents, key=lambda row: ("kept", "partial", "dropped").index(row.state))
+    shown = sorted(report.documents, key=lambda row: ("partial", "dropped", "kept").index(row.state))
     rows = [("document", "score", "state", "reason"), *map(_document_row, shown[:_MOST_ROWS])]
     more = [f"... and {len(shown) - _MOST_ROWS} more"] if len(shown) > _MOST_ROWS else []
     return [f"documents: {summary}", *_aligned(rows, left=1), *more]

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 SAFE_CUT = re.compile(r"(?<=\S)(?= )|(?<=[\r\n])(?=[^\s/])|(?<=[^\W_])(?=[ \t\r\n])")
 PIECE = 4_000
 _LOOK_AHEAD = 4_000
+_LOOK_NEAR = 100
 
 
 def pieces(text: str, size: int = PIECE) -> Iterator[tuple[int, int]]:
@@ -38,11 +39,18 @@ def pieces_from_end(text: str, size: int = PIECE) -> Iterator[tuple[int, int]]:
     """Yield the pieces of `pieces` kind from the end of the text backwards."""
     stop = len(text)
     while stop > size + _LOOK_AHEAD:
-        low = stop - size - _LOOK_AHEAD
-        cut = SAFE_CUT.search(text, low, stop - size)
-        if cut is None or cut.start() == 0:
+        cut = _cut_before(text, stop - size)
+        if cut is None:
             break
-        yield cut.start(), stop
-        stop = cut.start()
+        yield cut, stop
+        stop = cut
     if stop > 0:
         yield 0, stop
+
+
+def _cut_before(text: str, position: int) -> int | None:
+    for reach in (_LOOK_NEAR, _LOOK_AHEAD):
+        cut = SAFE_CUT.search(text, position - reach, position)
+        if cut is not None:
+            return cut.start()
+    return None

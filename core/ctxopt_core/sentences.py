@@ -78,7 +78,7 @@ def sentence_starts(
         prose_stop = block_stop if fence is None else min(block_stop, fence[0])
         yield from _starts_in_prose(text, position, prose_stop, last, chosen)
         position = prose_stop
-        if fence is not None and fence[0] == position < len(text):
+        if fence is not None and fence[0] == position < last:
             position = fence[1]
             yield position - len(text[fence[0] : position].lstrip())
             fence = None

@@ -15,7 +15,8 @@ class TextMemory(Generic[Value]):
     """Values that were derived from texts, kept under the text itself.
 
     1. Equal texts share one entry and nothing can collide.
-    2. It holds at most about `max_bytes`, as told by those who store; the older half goes when it is full.
+    2. It holds at most `max_bytes`, as told by those who store; the older half goes when it is full, and what takes
+       more than half of it is not stored.
     3. Reading and storing are safe from any thread. Values are shared, so they must not be changed.
 
     Args:
@@ -46,7 +47,7 @@ class TextMemory(Generic[Value]):
     def store(self, text: str, value: Value, size: int) -> None:
         """Remember `value`, which takes `size` bytes together with the text."""
         with self._lock:
-            if text in self._entries:
+            if text in self._entries or size > self._max_bytes // 2:
                 return
             self._entries[text] = (value, size)
             self._bytes += size

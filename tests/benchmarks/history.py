@@ -23,14 +23,16 @@ class Plan:
 
     Args:
         shares: (messages, rounds) of the histories fitted to 30 %.
-        windows: (messages, rounds) of the histories fitted to a fixed window.
+        lengths: Messages of the histories fitted to a fixed window.
+        length_rounds: How often each of them is fitted.
         turns: Turns of the chat.
         chat_rounds: How often the chat is held.
         processes: Fresh processes for each import.
     """
 
     shares: tuple[tuple[int, int], ...]
-    windows: tuple[tuple[int, int], ...]
+    lengths: tuple[int, ...]
+    length_rounds: int
     turns: int
     chat_rounds: int
     processes: int
@@ -38,12 +40,13 @@ class Plan:
 
 FULL = Plan(
     shares=((60, 15), (1_000, 9), (10_000, 3)),
-    windows=((1_000, 15), (10_000, 15), (100_000, 15)),
+    lengths=(1_000, 10_000, 100_000),
+    length_rounds=15,
     turns=200,
     chat_rounds=5,
     processes=7,
 )
-QUICK = Plan(shares=((60, 1), (1_000, 1)), windows=((500, 1), (1_000, 1)), turns=20, chat_rounds=1, processes=1)
+QUICK = Plan(shares=((60, 1), (1_000, 1)), lengths=(500, 1_000), length_rounds=1, turns=20, chat_rounds=1, processes=1)
 
 
 def main() -> None:
@@ -65,7 +68,7 @@ def main() -> None:
 def tables(plan: Plan) -> Iterator[list[Row]]:
     """Yield the rows of each table as soon as they are measured."""
     yield [row for count, rounds in plan.shares for row in share_rows(count, rounds)]
-    yield window_rows(plan.windows)
+    yield window_rows(plan.lengths, plan.length_rounds)
     yield chat_rows(plan.turns, plan.chat_rounds)
     yield import_rows(plan.processes)
 

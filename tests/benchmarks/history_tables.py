@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from cpu_time import Candidate, milliseconds
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -30,7 +32,7 @@ CHAT_TARGETS = (Target(of="ms", relation="<=", figure=60), at_least(35, TRIM))
 def share_rows(count: int, rounds: int) -> list[Row]:
     """Measure a history of `count` messages that is fitted to 30 % of its tokens."""
     writer = Writer()
-    history = [SYSTEM, *writer.messages(count, WORDS_OF_100_TOKENS), HumanMessage("And what now?")]
+    history = [SYSTEM, *writer.messages(count, WORDS_OF_100_TOKENS), _new_message(writer)]
     budget = count_once(history) * 3 // 10
     check_fit(optimizer_for(budget), history)
     times = milliseconds(
@@ -38,7 +40,7 @@ def share_rows(count: int, rounds: int) -> list[Row]:
             Candidate(name=TRIM, run=lambda: trimmed(history, budget)),
             Candidate(name=ONCE, run=lambda: count_once(history)),
             Candidate(name=SCAN, run=lambda: early_exit_scan(history, budget)),
-            *fits(history, budget, lambda: writer.text(WORDS_OF_100_TOKENS)),
+            *fits(history, budget, partial(_new_message, writer)),
         ],
         rounds,
     )
@@ -55,41 +57,45 @@ def share_rows(count: int, rounds: int) -> list[Row]:
     ]
 
 
-def window_rows(sizes: Sequence[tuple[int, int]]) -> list[Row]:
-    """Measure histories of growing length that are fitted to the same window; `sizes` are (messages, rounds)."""
+def window_rows(lengths: Sequence[int], rounds: int) -> list[Row]:
+    """Measure histories of growing length that are fitted to the same window, all lengths in the same rounds."""
     writer = Writer()
-    everything = writer.messages(sizes[-1][0], WORDS_OF_100_TOKENS)
-    rows: list[Row] = []
-    first: dict[str, float] = {}
-    for count, rounds in sizes:
-        history = [SYSTEM, *everything[-count:], HumanMessage("And what now?")]
-        times = _window_times(history, rounds, lambda: writer.text(WORDS_OF_100_TOKENS))
-        first = first or times
-        rows += [
-            Row(
-                section=f"History of any length, fitted to {WINDOW:,} tokens",
-                case=f"{count:,} messages",
-                candidate=name,
-                milliseconds=times[name],
-                ratios={**faster_than((TRIM, SCAN), times, name), GROWTH: times[name] / first[name]},
-                targets=_growth_targets(name, count),
-            )
-            for name in times
-        ]
-    return rows
+    everything = writer.messages(lengths[-1], WORDS_OF_100_TOKENS)
+    candidates = [
+        replace(candidate, name=f"{count} {candidate.name}")
+        for count in lengths
+        for candidate in _window_candidates([SYSTEM, *everything[-count:], _new_message(writer)], writer)
+    ]
+    times: dict[int, dict[str, float]] = {count: {} for count in lengths}
+    for label, time in milliseconds(candidates, rounds).items():
+        count, _, name = label.partition(" ")
+        times[int(count)][name] = time
+    return [
+        Row(
+            section=f"History of any length, fitted to {WINDOW:,} tokens",
+            case=f"{count:,} messages",
+            candidate=name,
+            milliseconds=time,
+            ratios={**faster_than((TRIM, SCAN), times[count], name), GROWTH: time / times[lengths[0]][name]},
+            targets=_growth_targets(name, count),
+        )
+        for count in lengths
+        for name, time in times[count].items()
+    ]
 
 
-def _window_times(history: list[BaseMessage], rounds: int, new_text: Callable[[], str]) -> dict[str, float]:
+def _window_candidates(history: list[BaseMessage], writer: Writer) -> list[Candidate]:
     check_fit(optimizer_for(WINDOW), history)
     affordable = 5_000 // len(history) + 1
-    return milliseconds(
-        [
-            Candidate(name=TRIM, run=lambda: trimmed(history, WINDOW), most_rounds=affordable),
-            Candidate(name=SCAN, run=lambda: early_exit_scan(history, WINDOW)),
-            *fits(history, WINDOW, new_text),
-        ],
-        rounds,
-    )
+    return [
+        Candidate(name=TRIM, run=lambda: trimmed(history, WINDOW), most_rounds=affordable),
+        Candidate(name=SCAN, run=lambda: early_exit_scan(history, WINDOW)),
+        *fits(history, WINDOW, partial(_new_message, writer)),
+    ]
+
+
+def _new_message(writer: Writer) -> HumanMessage:
+    return HumanMessage(writer.text(WORDS_OF_100_TOKENS))
 
 
 def _growth_targets(name: str, count: int) -> tuple[Target, ...]:
@@ -128,7 +134,7 @@ def _chat_candidates(messages: list[BaseMessage]) -> list[Candidate]:
     return [
         Candidate(
             name=name,
-            run=lambda call=call: _hold_chat(messages, call),
+            run=partial(_hold_chat, messages, call),
             prepare=forget_counts,
             most_rounds=3 if name == TRIM else None,
         )

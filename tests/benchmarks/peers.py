@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from cpu_time import Candidate
-from langchain_core.messages import BaseMessage, HumanMessage, trim_messages
+from langchain_core.messages import BaseMessage, trim_messages
 
 from ctxopt_core.count_cache import shared_cache
 from ctxopt_core.vocabulary import load_encoding
@@ -55,7 +56,7 @@ def optimizer_for(budget: int) -> ContextOptimizer:
     return ContextOptimizer(max_input_tokens=budget, token_counter=ENCODING)
 
 
-def fits(history: list[BaseMessage], budget: int, new_text: Callable[[], str]) -> Iterator[Candidate]:
+def fits(history: list[BaseMessage], budget: int, new_message: Callable[[], BaseMessage]) -> Iterator[Candidate]:
     """Yield the optimizer, called in two ways: with nothing counted before, and with one new message."""
     optimizer = optimizer_for(budget)
     grown = history
@@ -63,12 +64,15 @@ def fits(history: list[BaseMessage], budget: int, new_text: Callable[[], str]) -
     def grow() -> None:
         nonlocal grown
         optimizer.fit(history)
-        grown = [*history[:-1], HumanMessage(new_text())]
+        grown = [*history[:-1], new_message()]
+
+    def run_grown(call: Callable[[object], object]) -> object:
+        return call(grown)
 
     calls: dict[str, Callable[[object], object]] = {"fit": optimizer.fit, "invoke": optimizer.invoke}
     for name, call in calls.items():
-        yield Candidate(name=f"ours, {name}, cold", run=lambda call=call: call(history), prepare=forget_counts)
-        yield Candidate(name=f"ours, {name}, warm", run=lambda call=call: call(grown), prepare=grow)
+        yield Candidate(name=f"ours, {name}, cold", run=partial(call, history), prepare=forget_counts)
+        yield Candidate(name=f"ours, {name}, warm", run=partial(run_grown, call), prepare=grow)
 
 
 def check_fit(optimizer: ContextOptimizer, messages: list[BaseMessage]) -> None:

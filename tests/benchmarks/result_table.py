@@ -74,7 +74,7 @@ def faster_than(peers: Iterable[str], times: Mapping[str, float], name: str) -> 
 
 def as_table(rows: Sequence[Row]) -> str:
     """Return the rows of one section as an aligned table under its title."""
-    ratios = list(max((row.ratios for row in rows), key=len))
+    ratios = max((list(row.ratios) for row in rows), key=len)
     header = ["case", "candidate", "CPU ms", *(f"x {name}" for name in ratios), "target"]
     cells = [header, *(_cells(row, ratios) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -104,4 +104,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"

@@ -35,6 +35,9 @@ class SpiedViews:
         message = self._message(index)
         return message.role, message.content
 
+    def backwards(self, stop):
+        return (self.plain(index) for index in range(stop - 1, -1, -1))
+
     def system_indices(self, start, stop):
         return [i for i in sorted(self.system_at) if start <= i < stop]
 

@@ -38,7 +38,7 @@ def budget_for(data, text, encoding):
 def borders(text):
     """Offsets between grapheme clusters, where the two halves of a surrogate pair are one."""
     ends = {0, *(match.end() for match in regex.finditer(r"\X", text))}
-    return {end for end in ends if not regex.match("[\ud800-\udbff][\udc00-\udfff]", text, pos=max(0, end - 1))}
+    return {end for end in ends if not end or not regex.match("[\ud800-\udbff][\udc00-\udfff]", text, pos=end - 1)}
 
 
 @settings(deadline=None)

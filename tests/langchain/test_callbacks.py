@@ -98,7 +98,8 @@ async def test_i1_the_event_streams_among_the_events_of_a_chain() -> None:
     assert report["data"]["input_budget"] == 60
     names = [event["name"] for event in seen if event["event"] == "on_chain_start"]
     assert names == ["RunnableSequence", "ContextOptimizer"]
-    assert [event["data"]["chunk"].content for event in seen if event["event"] == "on_chat_model_stream"][:2] == ["o", "k"]
+    chunks = [event["data"]["chunk"].content for event in seen if event["event"] == "on_chat_model_stream"]
+    assert chunks[:2] == ["o", "k"]
 
 
 def test_i1_inside_a_chain_the_step_is_tagged_and_inherits() -> None:

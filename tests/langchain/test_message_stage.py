@@ -159,10 +159,14 @@ def test_i1_nothing_is_left_as_it_is(empty: Any) -> None:
         pytest.param([("a", "b", "c")], TypeError, "expected a message, .* got tuple", id="a triple"),
         pytest.param([("a", 7)], TypeError, "expected a message, .* got tuple", id="a pair with a number"),
         pytest.param([{"text": "x"}], TypeError, "`role`", id="a dict without a role"),
-        pytest.param([{"role": "user"}], TypeError, "must have `content`, got only 'role'", id="a dict without content"),
+        pytest.param(
+            [{"role": "user"}], TypeError, "must have `content`, got only 'role'", id="a dict without content"
+        ),
         pytest.param([{"role": "user", "content": 7}], TypeError, "`content`", id="a dict with a number"),
         pytest.param([RemoveMessage(id="1")], TypeError, "RemoveMessage .* apply it first", id="a removal"),
-        pytest.param([{"role": "remove", "content": "", "id": "1"}], TypeError, "apply it first", id="a removal as dict"),
+        pytest.param(
+            [{"role": "remove", "content": "", "id": "1"}], TypeError, "apply it first", id="a removal as dict"
+        ),
         pytest.param([("remove", "")], TypeError, "apply it first", id="a removal as pair"),
     ],
 )

@@ -62,7 +62,9 @@ def compact(value: Any) -> int:
             count_text("I see"),
             id="reasoning with a summary and sealed content",
         ),
-        pytest.param({"type": "thinking", "thinking": "I see", "signature": BASE64}, count_text("I see"), id="thinking"),
+        pytest.param(
+            {"type": "thinking", "thinking": "I see", "signature": BASE64}, count_text("I see"), id="thinking"
+        ),
         pytest.param(SERVER_CALL, compact(SERVER_CALL), id="server_tool_call"),
         pytest.param(SERVER_RESULT, compact(SERVER_RESULT), id="server_tool_result"),
         pytest.param(CALL, CALL_TOKENS, id="tool_call"),
@@ -82,7 +84,9 @@ def compact(value: Any) -> int:
             CALL_TOKENS,
             id="invalid_tool_call",
         ),
-        pytest.param({"type": "image_url", "image_url": {"url": f"data:image/png;base64,{BASE64}"}}, 850, id="image_url"),
+        pytest.param(
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{BASE64}"}}, 850, id="image_url"
+        ),
         pytest.param({"type": "image", "base64": BASE64, "mime_type": "image/png"}, 850, id="image"),
         pytest.param({"type": "image", "source": {"type": "base64", "data": BASE64}}, 850, id="image with a source"),
         pytest.param({"type": "image", "file_id": "f"}, 850, id="image by id"),
@@ -135,9 +139,7 @@ def test_t13_bytes_inside_a_block_are_never_counted_as_text(block: Any) -> None:
             id="invalid_tool_calls",
         ),
         pytest.param(
-            AIMessageChunk(
-                "", tool_call_chunks=[{"name": "inspect", "args": ARGUMENTS, "id": "call_7", "index": 0}]
-            ),
+            AIMessageChunk("", tool_call_chunks=[{"name": "inspect", "args": ARGUMENTS, "id": "call_7", "index": 0}]),
             id="a chunk",
         ),
     ],

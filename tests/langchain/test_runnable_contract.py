@@ -152,7 +152,7 @@ def test_a12_the_error_names_every_cost_and_is_all_three_kinds_of_error() -> Non
 
 
 def test_i1_arguments_at_a_call_are_rejected_with_a_remedy() -> None:
-    with pytest.raises(TypeError, match="takes no arguments at a call, got foo; .*with_changes"):
+    with pytest.raises(TypeError, match=r"takes no arguments at a call, got foo; .*with_changes"):
         OPTIMIZER.bind(foo=1).invoke(CHAT)
 
 

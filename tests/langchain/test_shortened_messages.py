@@ -49,15 +49,25 @@ def only_content_differs(message: BaseMessage, other: BaseMessage) -> bool:
     [
         pytest.param([HumanMessage(LONG, additional_kwargs={"mark": 1}, **COMMON)], id="the query"),
         pytest.param([Loud(LONG, volume=3, **COMMON)], id="a subclass"),
-        pytest.param([HumanMessage([{"type": "text", "text": LONG, "extras": {"k": 1}}], **COMMON)], id="text in a list"),
+        pytest.param(
+            [HumanMessage([{"type": "text", "text": LONG, "extras": {"k": 1}}], **COMMON)], id="text in a list"
+        ),
         pytest.param([HumanMessage([LONG], **COMMON)], id="a list of texts"),
-        pytest.param([SystemMessage(LONG, additional_kwargs={"__openai_role__": "developer"}, **COMMON), ASKED], id="system"),
+        pytest.param(
+            [SystemMessage(LONG, additional_kwargs={"__openai_role__": "developer"}, **COMMON), ASKED], id="system"
+        ),
         pytest.param([ASKED, AIMessage(LONG, usage_metadata=USAGE, **COMMON)], id="an answer"),
         pytest.param([ASKED, AIMessageChunk(content=LONG, usage_metadata=USAGE, chunk_position="last")], id="a chunk"),
-        pytest.param([ASKED, AIMessage([THOUGHT, {"type": "text", "text": LONG}], **COMMON)], id="an answer with thoughts"),
+        pytest.param(
+            [ASKED, AIMessage([THOUGHT, {"type": "text", "text": LONG}], **COMMON)], id="an answer with thoughts"
+        ),
         pytest.param([ASKED, ChatMessage(LONG, role="critic", id="m-1")], id="another role"),
         pytest.param(
-            [ASKED, CALLING, ToolMessage(LONG, tool_call_id="call_7", status="error", artifact={"rows": [1]}, **COMMON)],
+            [
+                ASKED,
+                CALLING,
+                ToolMessage(LONG, tool_call_id="call_7", status="error", artifact={"rows": [1]}, **COMMON),
+            ],
             id="a result",
         ),
         pytest.param(
@@ -106,7 +116,9 @@ def test_h8_thoughts_and_server_tools_are_never_edited(budget: int) -> None:
     parts = [THOUGHT, sealed, call, result, {"type": "text", "text": LONG}]
     requested = [HumanMessage("First?"), AIMessage(parts), HumanMessage("Second?")]
     fitted = ContextOptimizer(max_input_tokens=budget + 500).invoke(requested)
-    answers = [message for message in fitted if isinstance(message, AIMessage) and not is_placeholder(str(message.content))]
+    answers = [
+        message for message in fitted if isinstance(message, AIMessage) and not is_placeholder(str(message.content))
+    ]
     for answer in answers:
         assert answer.content[:4] == parts[:4]
 

@@ -1,0 +1,66 @@
+"""A document of which only some sentences are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ctxopt_core.passage_units import Unit
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class PartialDocument:
+    """A document of which some units are chosen.
+
+    Args:
+        index: The document.
+        position: How many documents rank above it.
+        text: Its text.
+        units: The units of the text.
+        worth: What each unit is worth to the query, by the document's rank too; 0.0 for nothing.
+        chosen: The units that are chosen, by number.
+    """
+
+    index: int
+    position: int
+    text: str
+    units: Sequence[Unit]
+    worth: Sequence[float] = ()
+    chosen: set[int] = field(default_factory=set)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every unit is chosen."""
+        return len(self.chosen) == len(self.units)
+
+    def open_sides(self, number: int) -> int:
+        """Return on how many sides of a unit, were it chosen, something would be missing."""
+        before = number > 0 and number - 1 not in self.chosen
+        after = number + 1 < len(self.units) and number + 1 not in self.chosen
+        return before + after
+
+    def distances(self) -> list[int]:
+        """Return how far each unit is from the nearest chosen one; 0 for the chosen."""
+        far = len(self.units)
+        distances = [0 if number in self.chosen else far for number in range(far)]
+        for numbers, step in ((range(1, far), -1), (range(far - 2, -1, -1), 1)):
+            for number in numbers:
+                distances[number] = min(distances[number], distances[number + step] + 1)
+        return distances
+
+    def render(self, marker: str) -> str:
+        """Return the chosen units in their order, with the marker wherever something is missing."""
+        if self.complete:
+            return self.text
+        parts: list[str] = []
+        following = 0
+        for number in sorted(self.chosen):
+            unit = self.units[number]
+            part = self.text[unit.start : unit.stop]
+            if number > following:
+                part = (marker if parts else marker.lstrip()) + part.lstrip()
+            parts.append(part)
+            following = number + 1
+        if following < len(self.units):
+            parts.append(marker.rstrip())
+        return "".join(parts)
