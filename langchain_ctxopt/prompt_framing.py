@@ -125,7 +125,8 @@ def _in_kind(given: Any, texts: tuple[str, ...]) -> Any:
     if isinstance(given, str):
         text = texts[0] if texts else ""
         return given if text == given else text
-    return given if tuple(given) == texts else type(given)(texts)
+    unchanged = tuple(given) == texts or not (texts or any(given))
+    return given if unchanged else type(given)(texts)
 
 
 def _same_kind(given: Any, items: list[Any]) -> Any:

@@ -12,7 +12,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text("utf-8"))], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if BLOCK.search(page.read_text("utf-8"))], ids=lambda p: p.name
+)
 def test_the_python_blocks_of_a_page_run_in_order(page, capsys):
     names = {"__name__": "readme"}
     for block in BLOCK.findall(page.read_text("utf-8")):

@@ -114,9 +114,10 @@ def word_start(text: str, position: int) -> int:
     if not _LETTER_OR_DIGIT.search(text, position):
         return length
     for width in (*_WORD_WINDOWS, length - position):
-        borders = _word_border().finditer(text, max(0, position - _JOINED_WORD), min(length, position + width))
+        stop = min(length, position + width)
+        borders = _word_border().finditer(text, max(0, position - _JOINED_WORD), stop)
         for start in (match.start() for match in borders):
-            if not position <= start < length or text[start].isspace():
+            if not position <= start < stop or text[start].isspace():
                 continue
             if start == cluster_start(text, start):
                 return start if _LETTER_OR_DIGIT.search(text, start) else length

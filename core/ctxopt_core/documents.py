@@ -181,7 +181,7 @@ def _packing(
         dropped=MappingProxyType(dict(sorted(dropped.items()))),
         ranking=order,
         costs=costs,
-        cumulative_score=math.fsum(score_of(documents[index]) or 0.0 for index in kept),
+        cumulative_score=sum((score_of(documents[index]) or 0.0 for index in kept), start=0.0),
     )
 
 

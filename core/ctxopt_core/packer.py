@@ -202,8 +202,11 @@ class Packer:
 
     def _cut_text(self, index: int, start: int, room: int) -> str:
         """Return the text from `start` on, with markers where there is room for them."""
-        text = self._costs.text(index)[start:].lstrip()
-        before = self._policy.passage_marker.lstrip() if start else ""
-        after = self._policy.passage_marker.rstrip()
-        part = truncate(text, room - self._counter.count(before + after), self._counter).rstrip()
-        return before + part + after if part else truncate(text, room, self._counter).rstrip()
+        text = self._costs.text(index)
+        rest = text[start:].strip()
+        marker = self._policy.passage_marker
+        before, after = marker.lstrip() if text[:start].strip() else "", marker.rstrip()
+        part = truncate(rest, room - self._counter.count(before + after), self._counter).rstrip()
+        if not part:
+            return truncate(rest, room, self._counter).rstrip()
+        return before + part + (after if len(part) < len(rest) else "")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from ctxopt_core.passage_units import Unit
 
+_SMALL_EDGES = 4
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class PartialDocument:
@@ -17,6 +19,7 @@ class PartialDocument:
         position: How many documents rank above it.
         text: Its text.
         units: The units of the text.
+        terms: The terms of each unit; none where nothing is looked for.
         worth: What each unit is worth to the query, by the document's rank too; 0.0 for nothing.
         chosen: The units that are chosen, by number.
     """
@@ -25,6 +28,7 @@ class PartialDocument:
     position: int
     text: str
     units: Sequence[Unit]
+    terms: Sequence[Sequence[str]] = ()
     worth: Sequence[float] = ()
     chosen: set[int] = field(default_factory=set)
 
@@ -32,6 +36,11 @@ class PartialDocument:
     def complete(self) -> bool:
         """Whether every unit is chosen."""
         return len(self.chosen) == len(self.units)
+
+    @property
+    def _edges(self) -> int:
+        """Characters of white space before the first and after the last unit."""
+        return len(self.text) - (self.units[-1].stop - self.units[0].start) if self.units else 0
 
     def open_sides(self, number: int) -> int:
         """Return on how many sides of a unit, were it chosen, something would be missing."""
@@ -50,7 +59,7 @@ class PartialDocument:
 
     def render(self, marker: str) -> str:
         """Return the chosen units in their order, with the marker wherever something is missing."""
-        if self.complete:
+        if self.complete and self._edges <= _SMALL_EDGES:
             return self.text
         parts: list[str] = []
         following = 0

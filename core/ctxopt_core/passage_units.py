@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ctxopt_core.cut_points import cluster_end, cluster_start
+from ctxopt_core.long_texts import stretches
 from ctxopt_core.relevance import BYTES_PER_TERM, tokenize
 from ctxopt_core.sentences import sentence_spans
 from ctxopt_core.text_memory import TextMemory
 
 Span = tuple[int, int, bool]
+Terms = tuple[str, ...]
 
-LONGEST_READ = 1_000_000
 _SHORT_BYTES = 48
 _LONGEST_SENTENCE = 1_000
 _FRAGMENT = 240
@@ -40,35 +41,51 @@ class Unit:
     sentence: bool
 
 
-def units_of(text: str) -> tuple[Unit, ...]:
-    """Return the units of a text in order; together they are the text without the white space at its two ends.
+def read_units(text: str, wanted: frozenset[str], limit: int) -> tuple[tuple[Unit, ...], tuple[Terms, ...]]:
+    """Return the units of a text in order, and the terms of each.
 
-    A sentence of less than about 12 tokens says too little alone and is joined to the next one. A run of more than
-    1,000 characters without a sentence end is cut into fragments at lines or words. Only the first million characters
-    are read; what follows is one last unit. What was worked out about a text is remembered.
+    Together the units are the text without the white space at its two ends. A sentence of less than about 12 tokens
+    says too little alone and is joined to the next one. A run of more than 1,000 characters without a sentence end is
+    cut into fragments at lines or words. What was worked out about a text is remembered.
+
+    Args:
+        text: The text.
+        wanted: The terms that are looked for. Without any, no terms are returned.
+        limit: About how many characters are read. In a longer text each stretch that is not read is one unit without
+            terms.
     """
-    known = _units_of_text.get(text)
+    if len(text) <= limit:
+        return _units_of(text), _terms_of(text) if wanted else ()
+    units: list[Unit] = []
+    terms: list[Terms] = []
+    begin = len(text) - len(text.lstrip())
+    for start, stop, read in stretches(text, wanted, limit):
+        part = text[start:stop]
+        found = _units_of(part) if read else (Unit(start=0, stop=len(part.rstrip()), sentence=False),)
+        for unit in found:
+            if unit.stop:
+                units.append(Unit(start=begin, stop=start + unit.stop, sentence=unit.sentence))
+                begin = start + unit.stop
+        if wanted:
+            terms.extend(_terms_of(part) if read else [()] * bool(found[0].stop))
+    return tuple(units), tuple(terms)
+
+
+def _units_of(text: str) -> tuple[Unit, ...]:
+    known = _known_units.get(text)
     if known is None:
-        known = tuple(_units(text))
-        _units_of_text.store(text, known, sys.getsizeof(text) + _BYTES_PER_UNIT * len(known))
+        known = tuple(Unit(start=start, stop=stop, sentence=sentence) for start, stop, sentence in _spans(text))
+        _known_units.store(text, known, sys.getsizeof(text) + _BYTES_PER_UNIT * len(known))
     return known
 
 
-def terms_of_units(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the terms of each unit of a text; none of what is not read."""
-    known = _terms_of_text.get(text)
+def _terms_of(text: str) -> tuple[Terms, ...]:
+    known = _known_terms.get(text)
     if known is None:
-        known = tuple(
-            tuple(tokenize(text[unit.start : unit.stop])) if unit.start < LONGEST_READ else ()
-            for unit in units_of(text)
-        )
+        known = tuple(tuple(tokenize(text[unit.start : unit.stop])) for unit in _units_of(text))
         size = sum(BYTES_PER_TERM * (len(terms) + 1) for terms in known)
-        _terms_of_text.store(text, known, sys.getsizeof(text) + size)
+        _known_terms.store(text, known, sys.getsizeof(text) + size)
     return known
-
-
-def _units(text: str) -> list[Unit]:
-    return [Unit(start=start, stop=stop, sentence=sentence) for start, stop, sentence in _spans(text)]
 
 
 def _spans(text: str) -> list[Span]:
@@ -84,9 +101,6 @@ def _spans(text: str) -> list[Span]:
         else:
             spans.append((start, stop, True))
         start = stop
-        if stop >= LONGEST_READ:
-            rest = len(text.rstrip())
-            return [*spans, (stop, rest, False)] if stop < rest else spans
     if start is not None and start < stop:
         joined = spans.pop()[0] if spans and spans[-1][2] else start
         spans.append((joined, stop, True))
@@ -126,5 +140,5 @@ def _fragment_end(text: str, start: int, size: int) -> int:
     return start + (cut if cut > size // 2 else cluster_end(around, size))
 
 
-_units_of_text: TextMemory[tuple[Unit, ...]] = TextMemory()
-_terms_of_text: TextMemory[tuple[tuple[str, ...], ...]] = TextMemory()
+_known_units: TextMemory[tuple[Unit, ...]] = TextMemory()
+_known_terms: TextMemory[tuple[Terms, ...]] = TextMemory()

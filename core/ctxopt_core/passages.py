@@ -7,13 +7,15 @@ from itertools import chain, repeat
 
 from ctxopt_core.document_costs import DocumentCosts
 from ctxopt_core.partial_document import PartialDocument
-from ctxopt_core.passage_units import LONGEST_READ, terms_of_units, units_of
+from ctxopt_core.passage_units import read_units
 from ctxopt_core.relevance import bm25_of_terms, tokenize
 from ctxopt_core.tokens import TokenCounter
 
 _MOST_DOCUMENTS = 64
 _LEAST_READ = 24_000
-_READ_PER_TOKEN = 400
+_LONGEST_READ = 200_000
+_READ_TO_CHOOSE = 400
+_READ_TO_FILL = 8
 _NEIGHBOUR_WORTH = 0.7
 _RANK_DAMPING = 3
 _PATIENCE = 200
@@ -55,14 +57,18 @@ class Passages:
         earlier = self._documents
         self._documents = {}
         wanted = self.wanted if wanted is None else wanted
-        left = min(LONGEST_READ, max(_LEAST_READ, room * _READ_PER_TOKEN) if wanted else room * _CHARACTERS_PER_TOKEN)
+        longest = max(_LONGEST_READ, room * _READ_TO_FILL)
+        left = min(longest, max(_LEAST_READ, room * _READ_TO_CHOOSE) if wanted else room * _CHARACTERS_PER_TOKEN)
         for index, position in positions.items():
-            begun = index in earlier and earlier[index].chosen
-            if begun or (left > 0 and len(self._documents) < _MOST_DOCUMENTS):
+            known = earlier.get(index)
+            if known and known.chosen:
+                self._documents[index] = known
+            elif left > 0 and len(self._documents) < _MOST_DOCUMENTS:
                 text = self._costs.text(index)
                 left -= len(text)
+                units, terms = read_units(text, wanted, longest)
                 self._documents[index] = PartialDocument(
-                    index=index, position=position, text=text, units=units_of(text), chosen=begun or set()
+                    index=index, position=position, text=text, units=units, terms=terms
                 )
         self._judge(wanted)
 
@@ -122,7 +128,7 @@ class Passages:
     def _judge(self, wanted: frozenset[str]) -> None:
         """Weigh all units: its own score or most of a neighbour's, the less the lower its document ranks."""
         parts = list(self._documents.values())
-        texts = [terms for part in parts for terms in terms_of_units(part.text)] if wanted else []
+        texts = [terms for part in parts for terms in part.terms]
         scores = chain(bm25_of_terms(wanted, texts), repeat(0.0))
         for part in parts:
             own = [next(scores) for _ in part.units]

@@ -32,6 +32,10 @@ class QueryCoverage:
         folded = fold(text) if self._terms else ""
         return frozenset(term for term in self._terms if term in folded)
 
+    def weight(self, index: int) -> float:
+        """Return the weight of the terms that a document holds."""
+        return math.fsum(self._weights[term] for term in self._held[index])
+
     def missing(self, whole: Iterable[int], texts: Iterable[str]) -> frozenset[str]:
         """Return the terms that some document holds, but none of the whole documents or texts that are kept."""
         present = frozenset[str]().union(*(self._held[index] for index in whole), *map(self.held, texts))
@@ -47,7 +51,7 @@ class QueryCoverage:
         """
         best, most = None, least_share * self._total
         for index in indices:
-            gain = math.fsum(self._weights[term] for term in sorted(missing & self._held[index]))
+            gain = math.fsum(self._weights[term] for term in missing & self._held[index])
             if gain > most:
                 best, most = index, gain
         return best

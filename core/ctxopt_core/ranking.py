@@ -42,14 +42,8 @@ def by_score(documents: Sequence[Document], indices: Sequence[int], order: Score
 
 def score_of(document: Document) -> float | None:
     """Return a document's score as a number; None where it is missing or not a number."""
-    score = document.score
-    if score is None:
-        return None
-    try:
-        number = float(score)
-    except OverflowError:
-        return math.inf if score > 0 else -math.inf
-    return None if math.isnan(number) else number
+    score = None if document.score is None else float(document.score)
+    return None if score is None or math.isnan(score) else score
 
 
 def in_reading_order(kept: Sequence[int], order: ReadingOrder) -> tuple[int, ...]:

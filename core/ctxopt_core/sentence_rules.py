@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import accumulate
 
 _LONGEST_CALL = 4_000
 _OVERLAP = 64
@@ -23,26 +24,33 @@ _UNSPACED = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff9d\U0
 _MARKS = re.compile("""[(\\[（「『【《〈“]|[.!?。！？…]{0,8}["'’]{0,2}[)\\]）」』】》〉”]|[。！？｡।॥۔؟]+|…+["'’»]*""")
 _DIGIT_AFTER_END = re.compile("[。！？｡।॥۔؟][0-9０-９]")
 _OPENERS = frozenset("([（「『【《〈“")
+_BRACKETS = frozenset("([（【")
 _CLOSING = frozenset(")]）」』】》〉”")
 
 
-def sentence_starts_in_line(line: str, language: str, limit: int) -> Iterator[int]:
+def may_hold_several(line: str) -> bool:
+    """Tell quickly whether a line may hold more than one sentence."""
+    return ". " in line or not line.isascii() or _ASCII_END.search(line) is not None
+
+
+def sentence_starts_in_line(line: str, language: str, *, offset: int = 0, stop: int | None = None) -> Iterator[int]:
     """Yield the offsets at which the second and later sentences of `line` start.
 
     Args:
         line: Text without line breaks that starts and ends with something other than white space.
         language: A language code that `sentencex` knows; it takes others as English.
-        limit: The offset behind which no start is needed.
+        offset: What to add to each offset: where the line stands in the text.
+        stop: The offset behind which no start is needed.
     """
-    position = 0
-    while position < min(limit, len(line)):
-        stop = position + _LONGEST_CALL
-        starts = [position + start for start in _starts(line[position:stop], language)]
+    position, last = 0, len(line) if stop is None else min(len(line), stop - offset)
+    while position < last:
+        window = line if len(line) <= _LONGEST_CALL else line[position : position + _LONGEST_CALL]
+        starts = [offset + position + start for start in _starts(window, language)]
         yield from starts
-        if stop >= len(line):
+        if position + _LONGEST_CALL >= len(line):
             return
         # The last sentence of the window is cut off: it is looked at again, with what follows it.
-        position = starts[-1] if starts else stop - _OVERLAP
+        position = starts[-1] - offset if starts else position + _LONGEST_CALL - _OVERLAP
 
 
 def joins_previous(character: str) -> bool:
@@ -53,15 +61,19 @@ def joins_previous(character: str) -> bool:
 
 
 def _starts(line: str, language: str) -> list[int]:
-    if line.isascii() and not _ASCII_END.search(line):
+    if not may_hold_several(line):
         return []
     starts: list[int] = []
     previous = 0
     for proposed in _proposals(line, language):
-        start = _after_closers(line, proposed)
-        if start > previous and _is_boundary(line, previous, start):
-            starts.append(start)
-            previous = start
+        start = proposed
+        # Most proposals stand between a blank and a letter, far from the one before, and need no closer look.
+        if line[start - 1] != " " or not line[start].isalnum() or start - previous <= _LONGEST_MARKER:
+            start = _after_closers(line, proposed)
+            if start <= previous or not _is_boundary(line, previous, start):
+                continue
+        starts.append(start)
+        previous = start
     return _with_missed(line, starts)
 
 
@@ -73,6 +85,14 @@ def _proposals(line: str, language: str) -> list[int]:
     except UnicodeEncodeError:
         line = _SURROGATE.sub("\ufffd", line)
         sentences = segment(language, line)
+    offsets = list(accumulate(map(len, sentences)))
+    if offsets and offsets[-1] == len(line):
+        return offsets[:-1]
+    return _found_offsets(line, sentences)
+
+
+def _found_offsets(line: str, sentences: list[str]) -> list[int]:
+    """Look each sentence up, for the case that they do not tile the line."""
     offsets: list[int] = []
     position = 0
     for sentence in sentences:
@@ -105,10 +125,12 @@ def _is_boundary(line: str, previous: int, start: int) -> bool:
 
 def _with_missed(line: str, starts: list[int]) -> list[int]:
     everywhere = not line.isascii() and ("…" in line or _DIGIT_AFTER_END.search(line) is not None)
+    if not everywhere and _BRACKETS.isdisjoint([line[0], *map(line.__getitem__, starts)]):
+        return starts
     complete: list[int] = []
     begin = 0
     for stop in (*starts, len(line)):
-        if everywhere or line[begin] in _OPENERS:
+        if everywhere or line[begin] in _BRACKETS:
             complete.extend(_missed(line, begin, stop))
         complete.append(stop)
         begin = stop
@@ -118,7 +140,7 @@ def _with_missed(line: str, starts: list[int]) -> list[int]:
 def _missed(line: str, begin: int, stop: int) -> Iterator[int]:
     """Yield the starts that are passed over in one sentence: after `…`, after `(Whole sentence.)`, before a digit."""
     depth = 0
-    bracketed = line[begin] in _OPENERS
+    bracketed = line[begin] in _BRACKETS
     for mark in _MARKS.finditer(line, begin, stop):
         text = mark.group()
         if text in _OPENERS:
@@ -133,7 +155,7 @@ def _missed(line: str, begin: int, stop: int) -> Iterator[int]:
             continue
         if (bracketed and len(text) > 1) if closes else _ends_sentence(line, text, mark.end(), start):
             yield start
-            bracketed = line[start] in _OPENERS
+            bracketed = line[start] in _BRACKETS
 
 
 def _ends_sentence(line: str, mark: str, end: int, start: int) -> bool:

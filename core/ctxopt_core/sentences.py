@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ctxopt_core.code_fences import fenced_blocks, has_fence_mark
 from ctxopt_core.language_guess import guess_language
-from ctxopt_core.sentence_rules import joins_previous, sentence_starts_in_line
+from ctxopt_core.sentence_rules import joins_previous, may_hold_several, sentence_starts_in_line
 
 _BLOCK = 32_000
+_SHORT = 1_000
 
 
 def sentence_ends(text: str, *, language: str | None = None) -> list[int]:
@@ -23,6 +24,8 @@ def sentence_ends(text: str, *, language: str | None = None) -> list[int]:
     """
     if not text:
         return []
+    if len(text) <= _SHORT and len(text.splitlines()) == 1 and not may_hold_several(text):
+        return [len(text)]
     ends = list(sentence_starts(text, language=language))[1:]
     ends.append(len(text))
     return ends
@@ -94,8 +97,8 @@ def _starts_in_prose(text: str, start: int, stop: int, last: int, language: str)
             if first > start and joins_previous(content[0]):
                 first, content = first - 1, " " + content
             yield first
-            for offset in sentence_starts_in_line(content, language, last - first):
-                yield first + offset
+            if may_hold_several(content):
+                yield from sentence_starts_in_line(content, language, offset=first, stop=last)
         start += len(line)
 
 

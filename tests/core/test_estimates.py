@@ -64,6 +64,7 @@ SAMPLES = {
     "base64_of_a_url": base64.urlsafe_b64encode(DICE.randbytes(900)).decode(),
     "digits": "".join(DICE.choices("0123456789", k=900)),
     "numbers": " ".join(str(DICE.randrange(10**size)) for size in range(1, 9) for _ in range(10)),
+    "tabs": "lamp" + "\t" * 400 + "lit",
     "single_digits": "1 2 3 4 5 6 7 8 9 " * 9,
     "table_of_numbers": "\n".join(",".join(f"{DICE.random() * 900:.3f}" for _ in range(6)) for _ in range(20)),
     "log": "\n".join(f"2026-11-0{day}T10:3{day}:07.41{day}Z WARN [lamp-{day}] oil at {day}%" for day in range(1, 9)),
@@ -137,6 +138,11 @@ def test_x10_a_part_is_never_estimated_at_more_than_asked(text, limit):
     assert counter.count(text[len(text) - tail :]) <= max(0, limit)
     if 0 < limit >= whole:
         assert head == tail == len(text)
+
+
+def test_x10_a_space_that_would_join_a_number_is_left_out():
+    assert EstimateCounter().count(" 5") == 2
+    assert EstimateCounter().suffix_length("lamp  5", 1) == 1
 
 
 @pytest.mark.parametrize("text", [PROSE * 9, CODE * 3, SCRIPTS["chinese"] * 40, SAMPLES["base64"] * 2])

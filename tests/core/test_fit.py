@@ -7,7 +7,6 @@ import copy
 import socket
 
 import pytest
-from independent_recount import recount
 
 import ctxopt_core
 from ctxopt_core import (
@@ -24,6 +23,7 @@ from ctxopt_core import (
     fit,
     plan,
 )
+from independent_recount import recount
 
 WORDS = counter_for(lambda text: len(text.split()))
 O200K = counter_for("o200k_base")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 
 import pytest
-from fitted_rows import fit_rows, is_note
-from independent_recount import recount
 
 from ctxopt_core import ContextBudgetError, HistoryPolicy, Message, counter_for, trim_history
 from ctxopt_core.placeholder import placeholder_text
+from fitted_rows import fit_rows, is_note
+from independent_recount import recount
 
 WORDS = counter_for(lambda text: len(text.split()))
 WORDS_PER_ROW = 4

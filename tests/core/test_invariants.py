@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from fitted_rows import fit_rows, is_note
-from hostile_text import documents, hostile_text, openai_messages
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from independent_recount import recount
-from view_problems import problems
 
 from ctxopt_core import (
     ContextBudget,
@@ -21,6 +17,10 @@ from ctxopt_core import (
     fit,
 )
 from ctxopt_core.openai_messages import OpenAIMessages, fitted_openai
+from fitted_rows import fit_rows, is_note
+from hostile_text import documents, hostile_text, openai_messages
+from independent_recount import recount
+from view_problems import problems
 
 O200K = counter_for("o200k_base")
 THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

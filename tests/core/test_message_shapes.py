@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 
 import pytest
+
+from ctxopt_core import ContextBudgetError
 from fitted_rows import fit_rows, is_note
 from message_shapes import MESSAGE_SHAPES, MessageShape
 from view_problems import problems
-
-from ctxopt_core import ContextBudgetError
 
 
 @pytest.mark.parametrize("shape", MESSAGE_SHAPES, ids=lambda shape: shape.name)

@@ -61,8 +61,12 @@ def test_m1_model_window_source_and_encoding_are_named():
 def test_m1_nothing_in_counts_as_ratio_1():
     report = plan(ContextRequest(), BUDGET, counter=counter_for(lambda text: 0))
 
-    assert FitReport(input_budget=1, fixed=0, reserve=0, untouched=False, counted_output=0,
-                     count_before=lambda: {"whole": 0}).ratio == 1
+    assert (
+        FitReport(
+            input_budget=1, fixed=0, reserve=0, untouched=False, counted_output=0, count_before=lambda: {"whole": 0}
+        ).ratio
+        == 1
+    )
     assert report.untouched
     assert report.saved == 0
 

@@ -138,6 +138,13 @@ def test_x8_the_tail_without_a_sentence(text, budget, kept):
     assert truncate(text, budget, CHARACTERS, side="tail") == kept
 
 
+def test_x8_the_tail_of_a_long_line_starts_on_a_sentence():
+    assert (
+        truncate("One brass lantern hangs here. " * 2_000, 12, WORDS, side="tail")
+        == "One brass lantern hangs here. " * 2
+    )
+
+
 @pytest.mark.parametrize("counter", [CL100K, O200K, EstimateCounter()], ids=lambda counter: counter.name)
 @pytest.mark.parametrize("budget", [100, 200, 500])
 def test_x8_the_middle_says_what_was_left_out_within_the_budget(counter, budget):

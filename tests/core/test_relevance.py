@@ -1,0 +1,130 @@
+"""How texts are compared with a query."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxopt_core.query_coverage import QueryCoverage
+from ctxopt_core.relevance import bm25_scorer, bm25_scores, terms_of, tokenize
+from ctxopt_core.text_memory import TextMemory
+from hostile_text import hostile_text
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        pytest.param("", [], id="empty"),
+        pytest.param(" \n-—… !", [], id="punctuation"),
+        pytest.param("The Kiln, CRACKED", ["the", "kiln", "cracke"], id="case-and-first-six-letters"),
+        pytest.param("max_tokens ZK-402 20240131", ["max", "tokens", "zk", "402", "20240131"], id="identifiers"),
+        pytest.param("Ｋｉｌｎ № ½", ["kiln", "no", "1", "2"], id="nfkc"),
+        pytest.param("STRASSE Straße", ["strass", "strass"], id="case-folding"),
+        pytest.param("cafe\u0301 café", ["café", "café"], id="composed-and-decomposed"),
+        pytest.param("東京の天気", ["東京", "京の", "の天", "天気"], id="japanese-pairs"),
+        pytest.param("雨", ["雨"], id="one-character"),
+        pytest.param("GPT模型2号", ["gpt", "模型", "2", "号"], id="mixed-scripts"),
+        pytest.param("첫눈이 오다", ["첫눈", "눈이", "오다"], id="korean-pairs"),
+        pytest.param("ตะเกียง", ["ตะเ", "ะเก", "เกี", "กีย", "ียง"], id="thai-triples"),
+        pytest.param("दीपक बर्फ़ से।", ["दीपक", "बर्फ़", "से"], id="hindi-signs-stay-in-the-word"),
+        pytest.param("مصابيح، ثلج", ["مصابيح", "ثلج"], id="arabic"),
+        pytest.param("a\ud800b", ["a", "b"], id="lone-surrogate"),
+    ],
+)
+def test_tokenize(text, terms):
+    assert tokenize(text) == terms
+
+
+def test_scores_are_those_of_the_formula():
+    texts = ["red kiln", "red red brick", "grey wall of brick"]
+    rarity = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+
+    expected = [
+        rarity * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / 3)),
+        rarity * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 3)),
+        0.0,
+    ]
+    assert bm25_scores("red", texts) == pytest.approx(expected)
+    assert bm25_scorer("red", texts) == bm25_scores("red", texts)
+
+
+@pytest.mark.parametrize(
+    ("query", "texts", "best"),
+    [
+        pytest.param("東京の天気", ["大阪は明日も雨です", "明日の東京の天気は晴れです"], 1, id="japanese"),
+        pytest.param("เวลาเปิด", ["หอคอยสูงมาก", "ร้านมีเวลาเปิดสองทุ่ม"], 1, id="thai"),
+        pytest.param("the kiln", ["the wall and the roof and the door", "a kiln"], 1, id="the-rarer-word-counts"),
+        pytest.param("kiln", ["kiln " + "wall " * 50, "kiln wall"], 1, id="the-shorter-text"),
+        pytest.param("kilns", ["walls", "kiln kilns"], 1, id="plural-beside-singular"),
+        pytest.param("configuration", ["comfort", "configured"], 1, id="forms-of-a-long-word"),
+    ],
+)
+def test_the_text_that_shares_the_rare_words_scores_best(query, texts, best):
+    scores = bm25_scores(query, texts)
+
+    assert scores.index(max(scores)) == best
+    assert scores[best] > 0
+
+
+@pytest.mark.parametrize("query", ["", " ?!", "unrelated"])
+def test_nothing_shared_scores_nothing(query):
+    assert bm25_scores(query, ["a kiln", "", "a wall"]) == [0.0, 0.0, 0.0]
+    assert bm25_scores(query, []) == []
+
+
+@settings(deadline=None)
+@given(hostile_text(6), st.lists(hostile_text(6), max_size=5))
+def test_there_is_one_finite_score_for_each_text(query, texts):
+    scores = bm25_scorer(query, texts)
+
+    assert len(scores) == len(texts)
+    assert all(math.isfinite(score) and score >= 0 for score in scores)
+    assert scores == bm25_scorer(query, list(texts))
+    assert bm25_scorer(query, texts[::-1]) == scores[::-1]
+
+
+@settings(deadline=None)
+@given(hostile_text(8))
+def test_terms_do_not_depend_on_case_or_on_what_was_asked_before(text):
+    assert terms_of(text) == terms_of(text) == tuple(tokenize(text))
+    assert tokenize(text.upper().lower()) == tokenize(text.upper().lower().upper().lower())
+
+
+def test_coverage_tells_what_no_kept_document_holds():
+    texts = {0: "a red wall", 1: "a red kiln that cracked", 2: "a grey wall", 3: "a kiln"}
+    coverage = QueryCoverage(tokenize("red kiln cracked"), texts)
+
+    assert coverage.missing([0], ()) == {"kiln", "cracke"}
+    assert coverage.missing([0], ["the kiln"]) == {"cracke"}
+    assert coverage.missing([0, 1], ()) == frozenset()
+    assert coverage.best_source(frozenset({"kiln", "cracke"}), [2, 3, 1], 0.2) == 1
+    assert coverage.best_source(frozenset({"kiln"}), [3, 1], 0.2) == 3
+    assert coverage.best_source(frozenset({"kiln"}), [3, 1], 0.9) is None
+    assert coverage.best_source(frozenset(), [3, 1], 0.0) is None
+
+
+def test_coverage_looks_at_the_longest_of_very_many_terms():
+    coverage = QueryCoverage([f"t{'x' * number}" for number in range(200)], {0: "t" + "x" * 300, 1: ""})
+
+    assert coverage.held("t" + "x" * 300) == {f"t{'x' * number}" for number in range(136, 200)}
+
+
+def test_a_text_memory_is_bounded_and_keeps_the_newer_half():
+    memory: TextMemory[int] = TextMemory(max_bytes=100)
+    for number in range(5):
+        memory.store(str(number), number, 25)
+
+    assert [memory.get(str(number)) for number in range(5)] == [None, None, None, 3, 4]
+    assert (len(memory), memory.size_bytes) == (2, 50)
+
+
+def test_a_text_memory_keeps_the_first_value_and_nothing_too_large():
+    memory: TextMemory[str] = TextMemory(max_bytes=100)
+    memory.store("kiln", "first", 10)
+    memory.store("kiln", "second", 10)
+    memory.store("large", "value", 51)
+
+    assert (memory.get("kiln"), memory.get("large"), memory.size_bytes) == ("first", None, 10)
