@@ -6,15 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ctxopt_core.budget import ContextBudget, Shares
+from ctxopt_core.budget import ContextBudget, Shares, usual_output_reserve
 from ctxopt_core.fitting import counter_of
 from ctxopt_core.model_window import ModelWindow
 from ctxopt_core.tokens import TokenCounter, counter_for
 from ctxopt_core.windows import resolve_window
 from langchain_ctxopt.model_settings import ModelSettings, settings_of
-
-_USUAL_RESERVE = 4096
-_RESERVE_DIVISOR = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +61,10 @@ def budgeting_of(
         message = "give one of `model`, `context_window`, `max_input_tokens` and `target`: none says how much fits"
         raise ValueError(message)
     else:
-        kept_free = _usual_reserve(context_window) if output_reserve is None else output_reserve
+        kept_free = usual_output_reserve(context_window) if output_reserve is None else output_reserve
         budget = ContextBudget(output_reserve=kept_free, **limits, **rest)
     counter = counter_of(budget) if token_counter is None else counter_for(token_counter)
     return Budgeting(budget=budget, counter=counter, schemas=settings.schemas if settings else ())
-
-
-def _usual_reserve(context_window: int | None) -> int:
-    return 0 if context_window is None else min(_USUAL_RESERVE, context_window // _RESERVE_DIVISOR)
 
 
 def _answer_reserve(settings: ModelSettings, window: ModelWindow) -> int | None:

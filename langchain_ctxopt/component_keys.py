@@ -36,7 +36,11 @@ class ComponentKeys:
 
 
 def component_keys(
-    named: Mapping[str, str | None], prompt: BasePromptTemplate[Any], values: Mapping[str, Any]
+    named: Mapping[str, str | None],
+    prompt: BasePromptTemplate[Any],
+    values: Mapping[str, Any],
+    *,
+    joined_documents: bool = False,
 ) -> ComponentKeys:
     """Return the keys that were named, else the first usual ones that the prompt uses and the input has.
 
@@ -47,6 +51,8 @@ def component_keys(
         named: The key that the caller named for each component, or None.
         prompt: The prompt that follows.
         values: The prompt's input.
+        joined_documents: Whether documents may be there as one text already, as an earlier fit gives them; that text is
+            counted and not cut.
 
     Raises:
         ValueError: A variable of the prompt is missing, a named key is not in the input or not in the prompt, or the
@@ -57,14 +63,15 @@ def component_keys(
     taken = {key for key in named.values() if key is not None}
     found: dict[str, str] = {}
     for component, key in named.items():
-        if key is not None:
+        joined = joined_documents and component == "documents" and isinstance(values.get(key or ""), str)
+        if key is not None and not joined:
             _check_named(component, key, used, values)
         candidates = (key,) if key is not None else (usual for usual in USUAL_KEYS[component] if usual not in taken)
         for candidate in candidates:
             if candidate in used and values.get(candidate) is not None and _fits(component, values[candidate]):
                 found[component] = candidate
                 break
-    if not found:
+    if not found and not (joined_documents and used & taken.union(USUAL_KEYS["documents"])):
         message = (
             f"none of the input's keys ({_listed(values)}) is known as query, documents, history or system; name them "
             "with `query_key`, `documents_key`, `history_key`, `system_key`"
@@ -83,7 +90,7 @@ def most_messages(prompt: BasePromptTemplate[Any], key: str) -> int | None:
 def stand_alone(prompt: BasePromptTemplate[Any], key: str | None) -> bool:
     """Tell whether the prompt renders the messages under `key` once, as messages, and uses them for nothing else."""
     if key is None:
-        return True
+        return False
     parts = prompt.messages if isinstance(prompt, ChatPromptTemplate) else ()
     others = [part for part in parts if not isinstance(part, (BaseMessage, MessagesPlaceholder))]
     used = any(key in part.input_variables or getattr(part, "example_selector", None) is not None for part in others)

@@ -19,22 +19,22 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from ctxopt_core.content_blocks import arguments_text, call_of, put_together, take_apart
+from ctxopt_core.content_blocks import arguments_text, call_of, extra_texts, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.message_views import backwards
 from ctxopt_core.openai_messages import (
+    ROLE_NAMES,
     message_from_openai,
     placeholder_openai,
     plain_openai,
     role_of,
     shortened_openai,
 )
-from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder
+from ctxopt_core.placeholder import is_placeholder_message
 from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
 
 SOURCE_MARK = "ctxopt"
 _REMOVAL = "a RemoveMessage is an instruction to a graph's state, not a message to a model; apply it first"
-_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
 _NEVER_SYSTEM: frozenset[type] = frozenset({HumanMessage, AIMessage, ToolMessage})
 _PLAIN_ROLES: dict[type, str] = {HumanMessage: "user", AIMessage: "assistant", SystemMessage: "system"}
 
@@ -119,7 +119,7 @@ def view_of(item: Any) -> Message:
         verbatim=content.verbatim,
         tool_calls=content.calls,
         attachments=content.attachments,
-        synthetic=_is_placeholder(role, content.texts),
+        synthetic=is_placeholder_message(role, content.texts),
     )
 
 
@@ -167,22 +167,18 @@ def _view_of_message(message: BaseMessage) -> Message:
     return Message(
         role=role,
         content=_as_given(message.content, content.texts),
-        verbatim=content.verbatim,
+        verbatim=(*content.verbatim, *extra_texts(message.additional_kwargs)),
         name=message.name or None,
         tool_calls=(*calls, *(call for call in content.calls if call.id not in known)),
         tool_call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
         attachments=content.attachments,
-        synthetic=marked or _is_placeholder(role, content.texts),
+        synthetic=marked or is_placeholder_message(role, content.texts),
     )
 
 
 def _as_given(content: object, texts: tuple[str, ...]) -> str | tuple[str, ...]:
     """Return the texts of a content in its own form: one text for a text."""
     return texts[0] if isinstance(content, str) and texts else texts
-
-
-def _is_placeholder(role: str, texts: tuple[str, ...]) -> bool:
-    return role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0])
 
 
 def _is_pair(item: object) -> bool:
@@ -194,7 +190,7 @@ def _is_pair(item: object) -> bool:
 def _role_named(role: str) -> str:
     if role == "remove":
         raise TypeError(_REMOVAL)
-    return _ROLES.get(role, role)
+    return ROLE_NAMES.get(role, role)
 
 
 def _role_of_mapping(mapping: Mapping[str, Any]) -> str:

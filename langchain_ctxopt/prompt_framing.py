@@ -101,8 +101,14 @@ class PromptFraming:
         return 0
 
     def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
-        """Return the tokens of the prompt rendered with empty components, and of tool schemas."""
-        return self._rendered(Draft(), counter) + self._beside(request, counter)
+        """Return the tokens of the prompt rendered with empty components, and of tool schemas.
+
+        The query, which is never empty, is rendered and taken off again: a template may say something else without it.
+        """
+        asked = sum(map(counter.count, request.query_texts))
+        return max(0, self._rendered(Draft(query=request.query_texts), counter) - asked) + self._beside(
+            request, counter
+        )
 
     def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
         """Return the tokens of the prompt rendered with the parts of `draft`."""

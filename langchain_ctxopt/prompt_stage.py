@@ -49,10 +49,10 @@ class PromptStage:
             "documents": optimizer.documents_key,
             "history": optimizer.history_key,
         }
-        keys = component_keys(named, prompt, values)
+        as_text = optimizer.documents_as == "text"
+        keys = component_keys(named, prompt, values, joined_documents=as_text)
         originals = values[keys.documents] if keys.documents is not None else ()
         rendering = _rendering(optimizer, originals)
-        as_text = optimizer.documents_as == "text"
         given = PromptInput(
             values=values, keys=keys, history=_history(prompt, keys, values), as_text=as_text, rendering=rendering
         )

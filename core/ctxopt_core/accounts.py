@@ -9,6 +9,7 @@ from typing import Any
 from ctxopt_core.budget import ContextBudget
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.cutting import Cut
+from ctxopt_core.document_costs import is_blank
 from ctxopt_core.documents import Packing
 from ctxopt_core.history import Trimming
 from ctxopt_core.options import FitOptions
@@ -26,7 +27,6 @@ def report_of_untouched(subject: Subject, budget: ContextBudget) -> FitReport:
             DocumentReport(id=_document_id(subject, i), score=document.score, state="kept")
             for i, document in enumerate(subject.request.documents)
         ),
-        count_before=_before(subject),
         **_common(subject, budget),
     )
 
@@ -48,7 +48,7 @@ def report_of_cut(
         notes=notes,
         budgets=cut.allocation.as_dict(),
         after=dict(cut.used.items()),
-        count_before=_before(subject),
+        cumulative_score=cut.packing.cumulative_score,
         **_common(subject, budget),
     )
 
@@ -56,7 +56,7 @@ def report_of_cut(
 def _common(subject: Subject, budget: ContextBudget) -> dict[str, Any]:
     window = budget.window
     return {
-        "input_budget": subject.limit,
+        "input_budget": budget.input_tokens,
         "fixed": subject.fixed,
         "reserve": budget.output_reserve + budget.safety_margin,
         "model": window.model if window else None,
@@ -64,6 +64,8 @@ def _common(subject: Subject, budget: ContextBudget) -> dict[str, Any]:
         "window_source": window.source if window else "explicit",
         "encoding": subject.counter.name,
         "exact": subject.counter.exact,
+        "count_before": _before(subject),
+        "count_documents": lambda: _document_tokens(subject),
     }
 
 
@@ -73,7 +75,6 @@ def _before(subject: Subject) -> Callable[[], Mapping[str, int]]:
     def count() -> Mapping[str, int]:
         request, counter = subject.request, subject.counter
         conversation = Conversation(request.history, counter)
-        rendering = subject.framing.documents
         overhead = subject.framing.system_overhead(counter)
         systems = sum(map(conversation.cost, conversation.systems))
         asked = 0 if subject.query is None else conversation.cost(subject.query)
@@ -82,15 +83,19 @@ def _before(subject: Subject) -> Callable[[], Mapping[str, int]]:
             "whole": subject.framing.whole(request, conversation, as_given(subject), counter),
             "system": systems + sum(counter.count(text) + overhead for text in request.system_texts),
             "query": asked + sum(map(counter.count, request.query_texts)),
-            "documents": sum(
-                counter.count(rendering.render(i, document.text) + rendering.separator)
-                for i, document in enumerate(request.documents)
-                if document.text
-            ),
+            "documents": sum(_document_tokens(subject)),
             "history": everything - systems - asked,
         }
 
     return count
+
+
+def _document_tokens(subject: Subject) -> list[int]:
+    rendering, count = subject.framing.documents, subject.counter.count
+    return [
+        0 if is_blank(document) else count(rendering.render(i, document.text or "") + rendering.separator)
+        for i, document in enumerate(subject.request.documents)
+    ]
 
 
 def _document_id(subject: Subject, index: int) -> str:
@@ -99,7 +104,7 @@ def _document_id(subject: Subject, index: int) -> str:
 
 
 def _document_rows(subject: Subject, packing: Packing) -> tuple[DocumentReport, ...]:
-    kept = frozenset(packing.kept)
+    kept, outranked = frozenset(packing.kept), frozenset(packing.notable_drops)
     rows: list[DocumentReport] = []
     for index, document in enumerate(subject.request.documents):
         state: State = "dropped" if index not in kept else "partial" if index in packing.texts else "kept"
@@ -109,6 +114,7 @@ def _document_rows(subject: Subject, packing: Packing) -> tuple[DocumentReport, 
                 score=document.score,
                 state=state,
                 reason=packing.dropped.get(index, "budget") if state == "dropped" else None,
+                outranked=index in outranked,
             )
         )
     return tuple(rows)

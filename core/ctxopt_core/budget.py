@@ -33,6 +33,7 @@ __all__ = [
     "Shares",
     "allocate",
     "default_output_reserve",
+    "usual_output_reserve",
 ]
 
 _DEFAULT_SHARES = Shares()
@@ -179,19 +180,18 @@ class ContextBudget:
         return budget
 
 
+def usual_output_reserve(context_window: int | None) -> int:
+    """Return 4,096 tokens, but at most an eighth of the window; 0 where only an input limit is known."""
+    return 0 if context_window is None else min(_USUAL_RESERVE, context_window // _RESERVE_DIVISOR)
+
+
 def default_output_reserve(window: ModelWindow) -> int:
     """Return the tokens that are kept free for the answer where nobody says how many.
 
-    4,096, but at most an eighth of the window and at most the model's longest answer. 0 if only an input
-    limit is
-    known: the answer is not part of that.
+    `usual_output_reserve`, and at most the model's longest answer.
     """
-    if window.context_window is None:
-        return 0
-    limits = [_USUAL_RESERVE, window.context_window // _RESERVE_DIVISOR]
-    if window.max_output_tokens is not None:
-        limits.append(window.max_output_tokens)
-    return min(limits)
+    usual = usual_output_reserve(window.context_window)
+    return usual if window.max_output_tokens is None else min(usual, window.max_output_tokens)
 
 
 def _checked_trigger(trigger: object) -> Fraction:

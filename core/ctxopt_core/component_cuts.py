@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ctxopt_core.excerpts import Shortened, level_down, shorten_message
+from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened, level_down, shorten_message
 from ctxopt_core.subject import Subject
 from ctxopt_core.truncation import truncate, truncate_entries
 
@@ -42,27 +42,39 @@ def cut_system(subject: Subject, allowed: int) -> ComponentCut:
         return ComponentCut(texts=own, lost=blank, tokens=total - sum(map(conversation.cost, blank)))
     entries = [*own, *(text for texts in messages.values() for text in texts)]
     counts = list(map(count, entries))
-    rooms = level_down(counts, allowed - (total - sum(counts)))
+    without = {i: _without_attachments(subject, i) for i in messages}
+    framing = total - sum(map(conversation.cost, messages)) + sum(without.values()) - sum(counts)
+    rooms = level_down(counts, allowed - framing)
     cut = [truncate(text, room, subject.capped) for text, room in zip(entries, rooms, strict=True)]
     emptied = any(text.strip() and not left.strip() for text, left in zip(entries, cut, strict=True))
     kept = tuple(cut[: len(own)])
-    shortened = _shortened_messages(subject, messages, iter(cut[len(own) :]))
-    lost = blank | frozenset(i for i, message in shortened.items() if not any(map(str.strip, message.texts)))
+    shortened = _shortened_messages(subject, messages, without, iter(cut[len(own) :]))
+    silent = [i for i, message in shortened.items() if not any(map(str.strip, message.texts))]
+    lost = blank | frozenset(i for i in silent if framing > allowed or not shortened[i].attachments_omitted)
     left = {i: message for i, message in shortened.items() if i not in lost}
     tokens = sum(count(text) + overhead for text in kept if text) + sum(message.tokens for message in left.values())
     return ComponentCut(texts=kept, shortened=MappingProxyType(left), lost=lost, emptied=emptied, tokens=tokens)
 
 
 def _shortened_messages(
-    subject: Subject, messages: Mapping[int, tuple[str, ...]], cut: Iterator[str]
+    subject: Subject, messages: Mapping[int, tuple[str, ...]], without: Mapping[int, int], cut: Iterator[str]
 ) -> dict[int, Shortened]:
     count = subject.capped.count
     shortened: dict[int, Shortened] = {}
     for index, texts in messages.items():
         new = tuple(next(cut) for _ in texts)
-        tokens = subject.conversation.cost(index) - sum(map(count, texts)) + sum(map(count, new))
-        shortened[index] = Shortened(texts=new, tokens=tokens)
+        tokens = without[index] - sum(map(count, texts)) + sum(map(count, new))
+        omitted = bool(subject.conversation.message(index).removable)
+        shortened[index] = Shortened(texts=new, attachments_omitted=omitted, tokens=tokens)
     return shortened
+
+
+def _without_attachments(subject: Subject, index: int) -> int:
+    """Return what a message counts when a mark stands for its attachments."""
+    removable, cost = subject.conversation.message(index).removable, subject.conversation.cost(index)
+    if not removable:
+        return cost
+    return cost - sum(attachment.cost for attachment in removable) + subject.capped.count(ATTACHMENT_OMITTED)
 
 
 def cut_query(subject: Subject, allowed: int) -> ComponentCut | None:

@@ -36,6 +36,7 @@ _CALLS = frozenset(
 )
 _READ_TEXT = {"thinking": "thinking", "refusal": "refusal"}
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_BESIDE_CONTENT = ("refusal", "reasoning_content", "reasoning")
 _UNREAD_KEYS = frozenset({"cache_control", "index", "extras"})
 _SEALED_KEYS = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
 _MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
@@ -120,6 +121,11 @@ def put_together(content: object, cut: Shortened) -> Any:
         else:
             parts.append(part)
     return parts
+
+
+def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the texts that are sent beside a message's content: a refusal, or reasoning that is handed back."""
+    return tuple(text for key in _BESIDE_CONTENT if isinstance(text := mapping.get(key), str) and text)
 
 
 def call_of(part: Mapping[str, Any]) -> ToolCall:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -18,6 +19,7 @@ from ctxopt_core.turn_strategy import trim
 
 _ROUNDS = 16
 _WORTH_FILLING = 16
+_LEAST_RATE = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ class Cutter:
         """Empty everything but the query, which gets all that there is.
 
         Raises:
-            ContextBudgetError: Not even a part of the query fits.
+            ContextBudgetError: Not even a part of the query fits, or not all of it where it is protected.
         """
         subject = self.subject
         self.system = ComponentCut(
@@ -97,7 +99,9 @@ class Cutter:
         )
         self.trimming = Trimming(length=len(subject.conversation))
         self._pack(0)
-        if not self._cut_query(max(0, subject.available)):
+        if not self._cut_query(max(0, subject.available)) or (
+            "query" in self.options.protect and self._was_cut("query")
+        ):
             self._raise(("query",))
         self._tighten()
         return self._outcome(Allocation(system=0, query=subject.available, documents=0, history=0))
@@ -121,6 +125,7 @@ class Cutter:
             self.trimming,
             kept=tuple(sorted((*self.trimming.kept, *charged_elsewhere))),
             shortened={**self.trimming.shortened, **self.system.shortened, **self.query.shortened},
+            reasons={**self.trimming.reasons, **{i: "empty" for i in self.system.lost if conversation.is_blank(i)}},
         )
         texts, documents = self.packing.texts, self.subject.request.documents
         return Draft(
@@ -228,6 +233,7 @@ class Cutter:
             "system": self._cut_system,
             "query": self._cut_query,
         }
+        over = math.ceil(over / self._rendered_per_token())
         for name, cut in again.items():
             before = self.used[name]
             if before and name not in self.options.protect:
@@ -235,6 +241,11 @@ class Cutter:
                 if self.used[name] < before:
                     return True
         return False
+
+    def _rendered_per_token(self) -> float:
+        """How many tokens the rendering holds for one of the components': 2 where it shows each of them twice."""
+        used = sum(self.used.values())
+        return max(_LEAST_RATE, (self._whole() - self.subject.fixed) / used) if used else 1.0
 
     def _fill(self) -> None:
         """Offer what is left to each component that was cut, in their order; keep it only if the whole still fits."""
@@ -247,7 +258,7 @@ class Cutter:
         for name, cut in offers.items():
             if not self._was_cut(name):
                 continue
-            spare = self.subject.limit - self._whole()
+            spare = int((self.subject.limit - self._whole()) / self._rendered_per_token())
             if spare < _WORTH_FILLING:
                 return
             before = (self.system, self.query, self.packing, self.trimming)
@@ -268,7 +279,7 @@ class Cutter:
     def _raise(self, mandatory: tuple[Component, ...]) -> NoReturn:
         fixed, limit = self.subject.fixed, self.subject.limit
         costs: dict[str, int] = {"fixed": fixed, **dict(self.needs.items())}
-        needed = fixed + sum(max(self.needs[name], self.used[name]) for name in mandatory)
+        needed = max(limit + 1, fixed + sum(max(self.needs[name], self.used[name]) for name in mandatory))
         message = (
             f"the request cannot be made to fit: what may not be cut needs {needed:,} tokens and the input budget is "
             f"{limit:,} ({describe_costs(costs)}); use a larger context window, a smaller `output_reserve` or fewer "

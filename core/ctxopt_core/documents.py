@@ -77,7 +77,7 @@ class Packing:
         dropped: Why each of the others is dropped.
         ranking: All documents that could be kept, best first.
         costs: Tokens of each document as it came, rendered, separator included; counted when looked up.
-        cumulative_score: Sum of the scores of the kept documents.
+        cumulative_score: Sum of the finite scores of the kept documents.
     """
 
     kept: tuple[int, ...] = ()
@@ -181,7 +181,7 @@ def _packing(
         dropped=MappingProxyType(dict(sorted(dropped.items()))),
         ranking=order,
         costs=costs,
-        cumulative_score=sum((score_of(documents[index]) or 0.0 for index in kept), start=0.0),
+        cumulative_score=math.fsum(filter(math.isfinite, (score_of(documents[index]) or 0.0 for index in kept))),
     )
 
 

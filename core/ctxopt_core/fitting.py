@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from ctxopt_core.accounts import report_of_cut, report_of_untouched
 from ctxopt_core.budget import BudgetWarning, ContextBudget
@@ -26,7 +27,7 @@ def fit(
     request: ContextRequest,
     budget: ContextBudget,
     *,
-    counter: TokenCounter | None = None,
+    counter: TokenCounter | Callable[[str], int] | None = None,
     framing: Framing | None = None,
     documents: DocumentPolicy | None = None,
     history: HistoryPolicy | None = None,
@@ -38,7 +39,8 @@ def fit(
     Args:
         request: The request. It is read and never changed.
         budget: Window, reserve and shares.
-        counter: Counts tokens; by default the tokenizer of the budget's model, else `o200k_base`.
+        counter: Counts tokens, or a function that does; by default the tokenizer of the budget's model, else
+            `o200k_base`.
         framing: How the request is rendered; by default as a chat request with one user message for documents and
             query.
         documents: How documents are chosen.
@@ -57,17 +59,18 @@ def fit(
     options = FitOptions(
         documents=documents or DocumentPolicy(),
         history=history or HistoryPolicy(),
-        protect=frozenset(protect),
+        protect=frozenset((protect,) if isinstance(protect, str) else protect),
         overflow=overflow,
     )
-    return fit_with(request, budget, counter or counter_of(budget), framing or ChatFraming(), options)
+    chosen = counter_of(budget) if counter is None else counter_for(counter)
+    return fit_with(request, budget, chosen, framing or ChatFraming(), options)
 
 
 async def afit(
     request: ContextRequest,
     budget: ContextBudget,
     *,
-    counter: TokenCounter | None = None,
+    counter: TokenCounter | Callable[[str], int] | None = None,
     framing: Framing | None = None,
     documents: DocumentPolicy | None = None,
     history: HistoryPolicy | None = None,
@@ -94,7 +97,7 @@ def plan(
     request: ContextRequest,
     budget: ContextBudget,
     *,
-    counter: TokenCounter | None = None,
+    counter: TokenCounter | Callable[[str], int] | None = None,
     framing: Framing | None = None,
     documents: DocumentPolicy | None = None,
     history: HistoryPolicy | None = None,
@@ -130,9 +133,33 @@ def fit_with(
     subject = Subject(request=request, limit=budget.goal_tokens, counter=counter, framing=framing)
     if fits(subject):
         return _untouched(subject, budget)
-    cut, fell_back_to = _cut(subject, budget, options)
+    try:
+        cut = Cutter(subject, budget.shares, options).cut()
+    except ContextBudgetError:
+        if budget.goal_tokens < budget.input_tokens:
+            return fit_with(request, replace(budget, trigger=1.0), counter, framing, options)
+        if options.overflow != "empty":
+            raise
+        return _emptied(subject, budget, options)
+    return _cut_context(subject, budget, cut, options)
+
+
+def _emptied(subject: Subject, budget: ContextBudget, options: FitOptions) -> FittedContext:
+    cut = Cutter(subject, budget.shares, options).empty()
+    warn_once(
+        f"a request could not be cut to its input budget of {subject.limit:,} tokens, so everything but the query was "
+        "emptied; `overflow='error'` raises instead",
+        BudgetWarning,
+        stacklevel=4,
+    )
+    return _cut_context(subject, budget, cut, options, fell_back_to="empty")
+
+
+def _cut_context(
+    subject: Subject, budget: ContextBudget, cut: Cut, options: FitOptions, fell_back_to: str | None = None
+) -> FittedContext:
     return FittedContext(
-        request=request,
+        request=subject.request,
         system=cut.draft.system,
         query=cut.draft.query,
         documents=cut.packing,
@@ -142,38 +169,16 @@ def fit_with(
     )
 
 
-def _cut(subject: Subject, budget: ContextBudget, options: FitOptions) -> tuple[Cut, str | None]:
-    """Cut the request; where that is impossible, empty it if the caller has chosen so."""
-    cutter = Cutter(subject, budget.shares, options)
-    try:
-        return cutter.cut(), None
-    except ContextBudgetError:
-        if options.overflow != "empty":
-            raise
-        cut = cutter.empty()
-        warn_once(
-            f"a request could not be cut to its input budget of {subject.limit:,} tokens, so everything but the query "
-            "was emptied; `overflow='error'` raises instead",
-            BudgetWarning,
-            stacklevel=4,
-        )
-        return cut, "empty"
-
-
 def fits(subject: Subject) -> bool:
     """Tell whether the request fits as it is: bytes first, then counts with an early stop, then the rendering."""
     conversation, available = subject.conversation, subject.available
-    if subject.framing.adds_up:
+    if subject.only_messages:
         if available < 0:
             return False
-        if subject.only_messages and conversation.bytes_prove_fit(available):
-            return True
-        if conversation.total_up_to(available) > available:
-            return False
-        if subject.only_messages:
-            return True
-    draft = as_given(subject)
-    return subject.framing.whole(subject.request, conversation, draft, subject.capped) <= subject.limit
+        return conversation.bytes_prove_fit(available) or conversation.total_up_to(available) <= available
+    if subject.framing.adds_up and conversation.total_up_to(subject.limit) > subject.limit:
+        return False
+    return subject.whole(as_given(subject)) <= subject.limit
 
 
 def _untouched(subject: Subject, budget: ContextBudget) -> FittedContext:

@@ -1,4 +1,4 @@
-"""Which part of a conversation stays: the first message, then as many of the newest turns as there is room for."""
+"""How a conversation is to be trimmed, and what a trimming keeps."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class HistoryPolicy:
         if self.strategy != "turns":
             message = f"`strategy` must be 'turns', got {self.strategy!r}"
             raise ValueError(message)
-        if isinstance(self.first_share, bool) or not 0 <= self.first_share <= 100:
-            message = f"`first_share` must be a percentage from 0 to 100, got {self.first_share!r}"
+        share = self.first_share
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 100:
+            message = f"`first_share` must be a percentage from 0 to 100, got {share!r}"
             raise ValueError(message)
 
 
@@ -46,7 +47,7 @@ class Trimming:
     """What of a conversation is kept, by index into the conversation that was given.
 
     Args:
-        kept: Indices of the messages that stay, ascending.
+        kept: Indices of the messages that stay, ascending; a range where all of them do.
         shortened: New texts of the kept messages that were cut.
         placeholder: The text of the one message that says what was left out; None where there is none.
         placeholder_after: The kept index that the placeholder follows.

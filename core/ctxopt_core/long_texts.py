@@ -9,6 +9,7 @@ from ctxopt_core.cut_points import cluster_start
 from ctxopt_core.query_coverage import QueryCoverage
 
 _BLOCK = 2_000
+_LOOK_BACK = 256
 _BORDER = re.compile(r"\n|(?<=[.!?…])\s|(?<=[。！？।॥؟۔])")
 
 
@@ -35,7 +36,7 @@ def _worth_reading(text: str, blocks: list[tuple[int, int]], wanted: frozenset[s
     coverage = QueryCoverage(wanted, {number: text[start:stop] for number, (start, stop) in enumerate(blocks)})
     read = {0}
     left = limit - blocks[0][1]
-    for number in sorted(range(1, len(blocks)), key=lambda number: (-coverage.weight(number), number)):
+    for number in sorted(range(1, len(blocks)), key=lambda number: (-coverage.share(number), number)):
         start, stop = blocks[number]
         left -= stop - start
         if left < 0:
@@ -51,7 +52,8 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         border = _BORDER.search(text, start + _BLOCK, start + 2 * _BLOCK)
         cut = border.end() if border else text.rfind(" ", start + _BLOCK, start + 2 * _BLOCK)
         if cut < 0:
-            cut = start + (cluster_start(text[start : start + 2 * _BLOCK], _BLOCK) or _BLOCK)
+            near = start + _BLOCK - _LOOK_BACK
+            cut = near + (cluster_start(text[near : start + 2 * _BLOCK], _LOOK_BACK) or _LOOK_BACK)
         yield start, cut
         start = cut
     yield start, len(text)

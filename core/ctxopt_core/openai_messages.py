@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctxopt_core.content_blocks import arguments_text, call_of, put_together, take_apart
+from ctxopt_core.content_blocks import arguments_text, call_of, extra_texts, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
 from ctxopt_core.message_views import backwards
-from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder
+from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
 from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
 
 _PLAIN_KEYS = frozenset({"role", "content"})
-_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
+ROLE_NAMES: Mapping[str, str] = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
 
 
 def message_from_openai(mapping: Mapping[str, Any]) -> Message:
@@ -30,12 +30,12 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
     return Message(
         role=role,
         content=texts[0] if isinstance(mapping.get("content"), str) and texts else texts,
-        verbatim=content.verbatim,
+        verbatim=(*content.verbatim, *extra_texts(mapping)),
         name=mapping.get("name") or None,
         tool_calls=calls + tuple(call for call in content.calls if call.id not in known),
         tool_call_id=mapping.get("tool_call_id") or None,
         attachments=content.attachments,
-        synthetic=role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0]),
+        synthetic=is_placeholder_message(role, texts),
     )
 
 
@@ -70,7 +70,7 @@ def role_of(mapping: Mapping[str, Any]) -> str:
     if not isinstance(role, str):
         message = f"a message must be a mapping with a text `role`, got {type(mapping).__name__}"
         raise TypeError(message)
-    return _ROLES.get(role, role)
+    return ROLE_NAMES.get(role, role)
 
 
 class OpenAIMessages:
@@ -108,7 +108,7 @@ def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:
     content, role = mapping.get("content"), mapping.get("role")
     if not isinstance(content, str) or not isinstance(role, str) or is_placeholder(content):
         return None
-    return _ROLES.get(role, role), content
+    return ROLE_NAMES.get(role, role), content
 
 
 def _calls(mapping: Mapping[str, Any]) -> Iterator[ToolCall]:

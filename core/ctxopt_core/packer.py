@@ -20,6 +20,8 @@ _SLACK_PER_DOCUMENT = 4
 _CUT_TRIES = 8
 _MOST_RESERVED = 3
 _LEAST_SHARE = 0.2
+_MOST_OF_QUERY = 0.5
+_FAR_MORE = 4
 
 
 class Packer:
@@ -116,7 +118,8 @@ class Packer:
     def _begin_missing(self) -> None:
         """Give room to a passage for what the query asks about and no document holds that would be kept whole.
 
-        The best document and a quarter of the budget are out of its reach.
+        A quarter of the budget is out of its reach, and the best document unless it holds next to nothing of the query
+        and the other most of it.
         """
         if not self._passages.wanted:
             return
@@ -131,16 +134,18 @@ class Packer:
             source = coverage.best_source(missing, others, _LEAST_SHARE)
             if source is None:
                 return
-            if not self._begin(source, missing):
+            best = coverage.share(self._order[0])
+            yields = coverage.share(source) >= max(_MOST_OF_QUERY, _FAR_MORE * best)
+            if not self._begin(source, missing, beside_best=not yields):
                 useless.add(source)
 
-    def _begin(self, index: int, wanted: frozenset[str]) -> bool:
-        """Take one unit of a document for the sake of some terms, if it leaves room for the best document."""
+    def _begin(self, index: int, wanted: frozenset[str], *, beside_best: bool) -> bool:
+        """Take one unit of a document for the sake of some terms, if there is room, beside the best document or not."""
         best, begun = self._order[0], self._begun_tokens
-        room, places = self._budget * 3 // 4 - begun, self._places_left
-        if best != index and best not in self._passages.texts and self._costs.fits(best, self._budget):
+        best_waits = best not in (index, *self._passages.texts)
+        room, places = self._budget * 3 // 4 - begun, self._places_left - best_waits
+        if beside_best and best_waits and self._costs.fits(best, self._budget):
             room = min(room, self._budget - begun - self._costs[best])
-            places -= 1
         if room < _LEAST_ROOM:
             return False
         chosen = self._passages.texts.keys() | {index}

@@ -17,3 +17,8 @@ def placeholder_text(messages: int) -> str:
 def is_placeholder(text: str) -> bool:
     """Tell whether a text is the note of an earlier fit."""
     return text[:1] == "[" and len(text) <= _LONGEST and _PATTERN.fullmatch(text) is not None
+
+
+def is_placeholder_message(role: str, texts: tuple[str, ...]) -> bool:
+    """Tell whether a message of this role and these texts is the note of an earlier fit."""
+    return role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0])

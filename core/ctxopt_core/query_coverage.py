@@ -32,9 +32,9 @@ class QueryCoverage:
         folded = fold(text) if self._terms else ""
         return frozenset(term for term in self._terms if term in folded)
 
-    def weight(self, index: int) -> float:
-        """Return the weight of the terms that a document holds."""
-        return math.fsum(self._weights[term] for term in self._held[index])
+    def share(self, index: int) -> float:
+        """Return how much of the query's weight a document holds, from 0 to 1."""
+        return math.fsum(self._weights[term] for term in self._held[index]) / self._total if self._total else 0.0
 
     def missing(self, whole: Iterable[int], texts: Iterable[str]) -> frozenset[str]:
         """Return the terms that some document holds, but none of the whole documents or texts that are kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -34,12 +34,14 @@ class DocumentReport:
         score: The score it came with.
         state: Kept whole, in part, or dropped.
         reason: Why it was dropped; None for a kept one.
+        outranked: Whether it was dropped although it ranks above one that is kept: too big, not too bad.
     """
 
     id: str
     score: float | None
     state: State
     reason: str | None = None
+    outranked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,12 @@ class FitReport:
         strategy: The history strategy that was used.
         fell_back_to: What was used instead where a strategy failed.
         notes: Fallbacks and choices that the caller should know of.
+        cost: What the request costs, where prices are known.
+        budgets: Tokens that each component was allowed; None when nothing was cut.
+        after: Tokens that each component takes.
+        cumulative_score: Sum of the scores of the kept documents; None when nothing was cut.
+        count_before: Counts the whole input when it is asked for.
+        count_documents: Counts every document when it is asked for.
     """
 
     input_budget: int
@@ -113,7 +121,9 @@ class FitReport:
     cost: Mapping[str, float] | None = None
     budgets: Mapping[str, int] | None = None
     after: Mapping[str, int] = field(default_factory=dict)
+    cumulative_score: float | None = None
     count_before: Callable[[], Mapping[str, int]] = field(default=dict, repr=False, compare=False)
+    count_documents: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
@@ -157,9 +167,14 @@ class FitReport:
         return self.output_tokens <= self.input_budget
 
     @property
-    def dropped_documents(self) -> Mapping[str, str]:
-        """Ids of the dropped documents and the reason of each."""
-        return {row.id: row.reason or "" for row in self.documents if row.state == "dropped"}
+    def dropped_documents(self) -> tuple[DocumentReport, ...]:
+        """The dropped documents, each with its reason."""
+        return tuple(row for row in self.documents if row.state == "dropped")
+
+    @cached_property
+    def document_tokens(self) -> tuple[int, ...]:
+        """Tokens of each document as it came, rendered, separator included."""
+        return tuple(self.count_documents())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values, ready for JSON."""
@@ -186,5 +201,6 @@ class FitReport:
         """Pickle the figures; what needs the input is counted now."""
         state = dict(self.__dict__)
         state["_before"] = self._before
-        state["count_before"] = dict
+        state["document_tokens"] = self.document_tokens
+        state["count_before"], state["count_documents"] = dict, tuple
         return state

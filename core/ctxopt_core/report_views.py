@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ctxopt_core.report import DocumentReport, FitReport
 
 _MOST_ROWS = 12
+_LONGEST_ID = 40
 
 
 def as_dict(report: FitReport) -> dict[str, Any]:
@@ -29,7 +30,11 @@ def as_dict(report: FitReport) -> dict[str, Any]:
         "within_budget": report.within_budget,
         "untouched": report.untouched,
         "components": {name: asdict(component) for name, component in report.components.items()},
-        "documents": [asdict(row) for row in report.documents],
+        "documents": [
+            {**asdict(row), "tokens": tokens}
+            for row, tokens in zip(report.documents, report.document_tokens, strict=True)
+        ],
+        "cumulative_score": report.cumulative_score,
         "history": {**asdict(report.history), "dropped": report.history.dropped},
         "strategy": report.strategy,
         "fell_back_to": report.fell_back_to,
@@ -96,15 +101,18 @@ def _components(report: FitReport) -> list[str]:
 def _documents(report: FitReport) -> list[str]:
     states = [row.state for row in report.documents]
     summary = ", ".join(f"{states.count(state)} {state}" for state in ("kept", "partial", "dropped"))
-    shown = sorted(report.documents, key=lambda row: ("partial", "dropped", "kept").index(row.state))
-    rows = [("document", "score", "state", "reason"), *map(_document_row, shown[:_MOST_ROWS])]
+    score = "" if report.cumulative_score is None else f"; score kept {report.cumulative_score:.4g}"
+    given = list(zip(report.documents, report.document_tokens, strict=True))
+    shown = sorted(given, key=lambda pair: (not pair[0].outranked, ("partial", "dropped", "kept").index(pair[0].state)))
+    rows = [("document", "score", "tokens", "state"), *(_document_row(*pair) for pair in shown[:_MOST_ROWS])]
     more = [f"... and {len(shown) - _MOST_ROWS} more"] if len(shown) > _MOST_ROWS else []
-    return [f"documents: {summary}", *_aligned(rows, left=1), *more]
+    return [f"documents: {summary}{score}", *_aligned(rows), *more]
 
 
-def _document_row(row: DocumentReport) -> tuple[str, str, str, str]:
-    identity = row.id if len(row.id) <= 40 else row.id[:39] + "…"
-    return identity, "" if row.score is None else f"{row.score:.3g}", row.state, row.reason or ""
+def _document_row(row: DocumentReport, tokens: int) -> tuple[str, str, str, str]:
+    identity = row.id if len(row.id) <= _LONGEST_ID else row.id[: _LONGEST_ID - 1] + "…"
+    reason = f" ({row.reason}{', outranks a kept one' if row.outranked else ''})" if row.reason else ""
+    return identity, "" if row.score is None else f"{row.score:.3g}", f"{tokens:,}", row.state + reason
 
 
 def _history(report: FitReport) -> list[str]:
@@ -114,12 +122,12 @@ def _history(report: FitReport) -> list[str]:
     return [f"history: {kept}, {history.turns} earlier turns; dropped: {reasons or 'none'}"]
 
 
-def _aligned(rows: list[tuple[str, str, str, str]], *, left: int = 1) -> list[str]:
+def _aligned(rows: list[tuple[str, str, str, str]]) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
         "  ".join(
-            cell.ljust(width) if column < left else cell.rjust(width)
+            cell.rjust(width) if column else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
+        )
         for row in rows
     ]

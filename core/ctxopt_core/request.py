@@ -42,6 +42,15 @@ class Attachment:
 
     kind: AttachmentKind = "other"
     tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ALLOWANCES:
+            message = f"`kind` must be one of {', '.join(ALLOWANCES)}, got {self.kind!r}"
+            raise ValueError(message)
+        if self.tokens is not None and (isinstance(self.tokens, bool) or self.tokens < 0):
+            message = f"`tokens` must be a number of tokens, 0 or more, or None, got {self.tokens!r}"
+            raise ValueError(message)
+
     fixed: bool = False
 
     @property
@@ -139,6 +148,9 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if self.text is not None and not isinstance(self.text, str):
+            message = f"`text` of document {self.id!r} must be a text or None, got {type(self.text).__name__}"
+            raise TypeError(message)
         if self.score is not None and (isinstance(self.score, (str, bytes)) or not _is_number(self.score)):
             message = (
                 f"`score` of document {self.id!r} must be a number or None, got {type(self.score).__name__}; "
@@ -178,9 +190,7 @@ class ContextRequest:
         for name in ("system", "query"):
             object.__setattr__(self, name, _as_texts(name, getattr(self, name)))
         for name in ("documents", "history", "tools"):
-            if isinstance(getattr(self, name), str):
-                message = f"`{name}` must be a sequence of items, got a text"
-                raise TypeError(message)
+            _check_items(name, getattr(self, name))
         if isinstance(self.fixed_tokens, bool) or not isinstance(self.fixed_tokens, int) or self.fixed_tokens < 0:
             message = f"`fixed_tokens` must be a number of tokens, 0 or more, got {self.fixed_tokens!r}"
             raise ValueError(message)
@@ -205,6 +215,22 @@ def _compact(tool: Mapping[str, Any]) -> str:
     return json.dumps(tool, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
+_ITEM_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {"documents": (Document,), "history": (Message,), "tools": (str, Mapping)}
+)
+
+
+def _check_items(name: str, items: object) -> None:
+    """Check a sequence by its first item; a lazy one is checked when it is read."""
+    if items is None or isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
+        message = f"`{name}` must be a sequence of items, got {type(items).__name__}"
+        raise TypeError(message)
+    if isinstance(items, (list, tuple)) and items and not isinstance(items[0], _ITEM_TYPES[name]):
+        kinds = " or ".join(kind.__name__ for kind in _ITEM_TYPES[name])
+        message = f"`{name}` must hold {kinds} items, got {type(items[0]).__name__}"
+        raise TypeError(message)
+
+
 def _as_texts(name: str, value: object) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else value
     if texts is None or texts == ("",):
@@ -218,6 +244,8 @@ def _as_texts(name: str, value: object) -> tuple[str, ...]:
 def _is_number(value: object) -> bool:
     try:
         float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return True
     except (TypeError, ValueError):
         return False
     return not isinstance(value, bool)

@@ -30,13 +30,11 @@ class Shrunk:
     Args:
         kept: Its messages that stay, ascending.
         shortened: New texts of those that were cut.
-        dropped: Its messages that went.
         tokens: What is kept counts.
     """
 
     kept: tuple[int, ...]
     shortened: Mapping[int, Shortened]
-    dropped: tuple[int, ...]
     tokens: int
 
 
@@ -118,11 +116,10 @@ def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, count
         None when the turn cannot be made that small.
     """
     plan = _Plan(conversation, list(units))
-    everything = tuple(plan.targets)
     _decide(plan, budget)
     if plan.tokens > budget or not plan.targets:
         return None
-    return _apply(plan, everything, counter)
+    return _apply(plan, counter)
 
 
 def _decide(plan: _Plan, budget: int) -> None:
@@ -151,7 +148,7 @@ def _essential(units: Sequence[Unit]) -> list[Unit]:
     return found + [unit for unit in units if unit.kind == "pending" and unit not in found]
 
 
-def _apply(plan: _Plan, everything: tuple[int, ...], counter: TokenCounter) -> Shrunk | None:
+def _apply(plan: _Plan, counter: TokenCounter) -> Shrunk | None:
     conversation = plan.conversation
     shortened: dict[int, Shortened] = {}
     tokens = 0
@@ -165,5 +162,4 @@ def _apply(plan: _Plan, everything: tuple[int, ...], counter: TokenCounter) -> S
             cost = cut.tokens
         tokens += cost
     kept = tuple(sorted(plan.targets))
-    dropped = tuple(i for i in everything if i not in plan.targets)
-    return Shrunk(kept=kept, shortened=shortened, dropped=dropped, tokens=tokens)
+    return Shrunk(kept=kept, shortened=shortened, tokens=tokens)

@@ -169,16 +169,16 @@ class _Draft:
         """Tokens set aside for the first message and the placeholder."""
         if first is None:
             return 0
-        return min(self.conversation.cost(first), self._first_cap()) + self._widest_placeholder()
+        return min(self.conversation.cost(first), self._first_cap()) + self._placeholder_tokens(len(self.conversation))
 
     def _first_cap(self) -> int:
         return int(self.budget * self.policy.first_share / 100)
 
-    def _widest_placeholder(self) -> int:
+    def _placeholder_tokens(self, messages: int) -> int:
         if not self.policy.placeholder:
             return 0
-        widest = placeholder_text(len(self.conversation))
-        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(widest)
+        text = placeholder_text(messages)
+        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(text)
 
     def _add_first(self, first: int) -> None:
         """Keep the first user message, whole or shortened to its cap, and the placeholder behind it."""
@@ -193,7 +193,7 @@ class _Draft:
             cost = cut.tokens
         self._keep((first,), cost)
         self.turns += 1
-        note = self._widest_placeholder()
+        note = self._placeholder_tokens(len(self.conversation))
         if self.policy.placeholder and note <= self.left:
             self.left -= note
             self.placeholder_after = first
@@ -246,8 +246,9 @@ class _Draft:
         """Return what was kept."""
         kept = tuple(sorted(self.kept))
         omitted = self._omitted_after(self.placeholder_after, kept)
-        if self.placeholder_after is not None and not omitted:
-            self.left += self._widest_placeholder()
+        if self.placeholder_after is not None:
+            self.left += self._placeholder_tokens(len(self.conversation))
+            self.left -= self._placeholder_tokens(omitted) if omitted else 0
         return Trimming(
             kept=kept,
             shortened=MappingProxyType(self.shortened),

@@ -95,23 +95,17 @@ def newest_turns(conversation: Conversation, stop: int) -> Iterator[Turn]:
 
 def last_user_message(conversation: Conversation) -> int | None:
     """Return the index of the last user message that says something; None where there is none."""
-    blank: int | None = None
     for index in range(len(conversation) - 1, -1, -1):
-        if conversation.role(index) != "user":
-            continue
-        if conversation.is_synthetic(index):
-            continue
-        if not conversation.is_blank(index):
+        if conversation.opens_turn(index):
             return index
-        blank = index if blank is None else blank
-    return blank
+    return None
 
 
 def first_user_message(conversation: Conversation, stop: int, *, look_at: int = 50) -> int | None:
     """Return the index of the first user message before `stop`, looking at the first few messages only."""
     for index in range(min(stop, look_at)):
-        if conversation.role(index) == "user" and not conversation.is_blank(index):
-            return None if conversation.is_synthetic(index) else index
+        if conversation.opens_turn(index):
+            return index
     return None
 
 

@@ -10,11 +10,13 @@ import pytest
 
 import ctxopt_core
 from ctxopt_core import (
+    Attachment,
     ChatFraming,
     ContextBudget,
     ContextBudgetError,
     ContextRequest,
     Document,
+    HistoryPolicy,
     Message,
     PlainDocuments,
     Shares,
@@ -75,7 +77,7 @@ def test_a1_a_request_that_fits_comes_back_as_it_is():
     assert [request.documents[i] for i in fitted.documents.kept] == list(request.documents)
     assert fitted.report.saved == 0
     assert fitted.report.ratio == 1
-    assert not fitted.report.dropped_documents
+    assert fitted.report.dropped_documents == ()
 
 
 def test_a1_bytes_alone_prove_that_a_small_chat_fits():
@@ -170,6 +172,26 @@ def test_a12_overflow_empty_empties_all_but_the_query_with_one_warning():
     assert fitted.report.fell_back_to == "empty"
 
 
+def test_a12_a_protected_query_is_not_cut_even_when_the_rest_is_emptied():
+    request = ContextRequest(system="a " * 300, query="b. " * 300)
+
+    with pytest.raises(ContextBudgetError):
+        fit(request, ContextBudget(max_input_tokens=200), counter=WORDS, protect="query", overflow="empty")
+
+
+def test_a18_a_fit_acts_at_the_trigger_and_never_refuses_what_the_budget_holds():
+    request = ContextRequest(query="why?", history=history(4))
+    whole = plan(request, ContextBudget(max_input_tokens=10_000), counter=WORDS).input_tokens
+    budget = ContextBudget(max_input_tokens=2 * whole, trigger=0.5)
+    mandatory = ContextRequest(query="hi", fixed_tokens=600)
+
+    assert fit(request, budget, counter=WORDS).report.output_tokens < whole
+    assert fit(request, ContextBudget(max_input_tokens=2 * whole + 2, trigger=0.5), counter=WORDS).untouched
+    fitted = fit(mandatory, ContextBudget(max_input_tokens=1000, trigger=0.5), counter=WORDS)
+    assert fitted.untouched
+    assert fitted.report.input_budget == 1000
+
+
 def test_a12_an_empty_query_is_never_sent():
     request = ContextRequest(query="word " * 50, documents=FULL.documents)
     for budget in range(1, 30):
@@ -247,6 +269,27 @@ def test_x9_query_entries_keep_their_number_and_order():
     assert all(entry.startswith(cut) for entry, cut in zip(entries, fitted.query, strict=True))
 
 
+def test_a_function_is_a_counter():
+    budget = ContextBudget(max_input_tokens=200)
+
+    assert fit(FULL, budget, counter=lambda text: len(text.split())).report.output_tokens <= 200
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Attachment(kind="hologram"),
+        lambda: Attachment(tokens=-5),
+        lambda: HistoryPolicy(first_share="10"),
+        lambda: Document(text=5),
+    ],
+    ids=["attachment kind", "attachment tokens", "first share", "document text"],
+)
+def test_values_are_checked_at_construction(make):
+    with pytest.raises((ValueError, TypeError), match="`"):
+        make()
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [({"protect": {"history"}}, "protect"), ({"overflow": "ignore"}, "overflow")],
@@ -266,8 +309,11 @@ def test_options_are_checked(options, named):
         ({"query": [1]}, TypeError),
         ({"documents": "text"}, TypeError),
         ({"history": "text"}, TypeError),
+        ({"documents": None}, TypeError),
+        ({"history": None}, TypeError),
+        ({"documents": ["text"]}, TypeError),
+        ({"history": [{"role": "user"}]}, TypeError),
     ],
-    ids=["negative", "bool", "system", "query", "documents", "history"],
 )
 def test_a_request_is_checked_at_construction(fields, error):
     with pytest.raises(error, match=next(iter(fields))):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 
 import pytest
 
@@ -216,7 +217,7 @@ def test_h12_one_placeholder_stands_right_behind_the_first_message():
     assert after[2]["content"] == placeholder_text(len(rows) - len(after) + 1)
     assert fitted.report.history.placeholder
     roles = [row["role"] for row in after if row["role"] != "system"]
-    assert all(first != second for first, second in zip(roles, roles[1:], strict=False))
+    assert all(first != second for first, second in pairwise(roles))
 
 
 def test_h12_an_older_placeholder_is_replaced_and_not_kept_beside_the_new_one():

@@ -56,7 +56,7 @@ def test_scores_are_those_of_the_formula():
     [
         pytest.param("東京の天気", ["大阪は明日も雨です", "明日の東京の天気は晴れです"], 1, id="japanese"),
         pytest.param("เวลาเปิด", ["หอคอยสูงมาก", "ร้านมีเวลาเปิดสองทุ่ม"], 1, id="thai"),
-        pytest.param("the kiln", ["the wall and the roof and the door", "a kiln"], 1, id="the-rarer-word-counts"),
+        pytest.param("the kiln", ["the wall the roof", "a kiln", "the door", "the step"], 1, id="the-rarer-word"),
         pytest.param("kiln", ["kiln " + "wall " * 50, "kiln wall"], 1, id="the-shorter-text"),
         pytest.param("kilns", ["walls", "kiln kilns"], 1, id="plural-beside-singular"),
         pytest.param("configuration", ["comfort", "configured"], 1, id="forms-of-a-long-word"),
@@ -86,11 +86,9 @@ def test_there_is_one_finite_score_for_each_text(query, texts):
     assert bm25_scorer(query, texts[::-1]) == scores[::-1]
 
 
-@settings(deadline=None)
-@given(hostile_text(8))
-def test_terms_do_not_depend_on_case_or_on_what_was_asked_before(text):
-    assert terms_of(text) == terms_of(text) == tuple(tokenize(text))
-    assert tokenize(text.upper().lower()) == tokenize(text.upper().lower().upper().lower())
+def test_terms_are_the_same_when_they_are_remembered():
+    assert terms_of("a kiln that cracked") == tuple(tokenize("a kiln that cracked"))
+    assert terms_of("a kiln that cracked") is terms_of("a kiln " + "that cracked")
 
 
 def test_coverage_tells_what_no_kept_document_holds():
@@ -113,18 +111,18 @@ def test_coverage_looks_at_the_longest_of_very_many_terms():
 
 
 def test_a_text_memory_is_bounded_and_keeps_the_newer_half():
-    memory: TextMemory[int] = TextMemory(max_bytes=100)
-    for number in range(5):
-        memory.store(str(number), number, 25)
+    memory: TextMemory[int] = TextMemory(max_bytes=1000)
+    for number in range(11):
+        memory.store(str(number), number, 100)
 
-    assert [memory.get(str(number)) for number in range(5)] == [None, None, None, 3, 4]
-    assert (len(memory), memory.size_bytes) == (2, 50)
+    assert [number for number in range(11) if memory.get(str(number)) is not None] == [6, 7, 8, 9, 10]
+    assert (len(memory), memory.size_bytes) == (5, 500)
 
 
 def test_a_text_memory_keeps_the_first_value_and_nothing_too_large():
-    memory: TextMemory[str] = TextMemory(max_bytes=100)
+    memory: TextMemory[str] = TextMemory(max_bytes=1000)
     memory.store("kiln", "first", 10)
     memory.store("kiln", "second", 10)
-    memory.store("large", "value", 51)
+    memory.store("large", "value", 501)
 
     assert (memory.get("kiln"), memory.get("large"), memory.size_bytes) == ("first", None, 10)

@@ -39,13 +39,39 @@ def test_m1_the_report_has_every_figure():
     assert report.strategy == "turns"
     assert report.fell_back_to is None
     assert report.exact
-    assert report.dropped_documents["blank"] == "empty"
-    assert set(report.dropped_documents.values()) <= {"budget", "empty"}
+    reasons = {row.id: row.reason for row in report.dropped_documents}
+    assert reasons["blank"] == "empty"
+    assert set(reasons.values()) <= {"budget", "empty"}
     for component in report.components.values():
         assert component.budget is not None
         assert component.after <= component.before
     total = report.fixed + sum(component.after for component in report.components.values())
     assert report.output_tokens == pytest.approx(total, abs=4)
+
+
+def test_d14_documents_are_told_with_reason_tokens_and_the_score_that_was_kept():
+    documents = [
+        Document(id="big", text="w " * 500, score=9),
+        *(Document(id=f"d{i}", text="w " * 10, score=8 - i) for i in range(6)),
+    ]
+    report = plan(ContextRequest(query="why", documents=documents), ContextBudget(max_input_tokens=60), counter=WORDS)
+    by_id = {row.id: row for row in report.documents}
+
+    assert by_id["big"].state == "dropped"
+    assert by_id["big"].outranked
+    assert not any(row.outranked for row in report.documents if row.id != "big")
+    assert report.document_tokens[0] == 500
+    assert report.cumulative_score == sum(row.score for row in report.documents if row.state != "dropped")
+    assert "outranks a kept one" in str(report)
+    assert report.to_dict()["documents"][0]["tokens"] == 500
+
+
+def test_documents_of_one_id_are_told_apart():
+    documents = [Document(id="same", text="w " * 20, score=i) for i in range(5)]
+    report = plan(ContextRequest(query="why", documents=documents), ContextBudget(max_input_tokens=50), counter=WORDS)
+
+    assert len(report.documents) == 5
+    assert len(report.dropped_documents) == 3
 
 
 def test_m1_model_window_source_and_encoding_are_named():

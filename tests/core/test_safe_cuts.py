@@ -122,5 +122,5 @@ def test_pieces_are_of_the_size_that_was_asked_but_for_the_last():
 
     for walk in (pieces, pieces_from_end):
         *others, last = [stop - start for start, stop in walk(text)]
-        assert all(PIECE <= length <= PIECE + len(LINE) for length in others)
+        assert all(PIECE <= length <= PIECE + 2 * len(LINE) for length in others)
         assert 0 < last <= 2 * PIECE

@@ -13,6 +13,7 @@ Row = dict[str, Any]
 SYSTEM_ROLES = {"system", "developer"}
 MARKER_TOKENS = 16
 SMALLEST_SYSTEM_TOKENS = 12
+ATTACHMENT_MARK = {"type": "text", "text": "[attachment omitted]"}
 
 
 def last_exchange(rows: Sequence[Row]) -> Exchange | None:
@@ -64,4 +65,7 @@ def _bare(row: Row) -> Row:
     content = row.get("content")
     if is_result(row):
         return {**row, "content": ""}
-    return {**row, "content": [p for p in content if not media_kind(p)]} if isinstance(content, list) else row
+    if not isinstance(content, list):
+        return row
+    bare = [part for part in content if not media_kind(part)]
+    return {**row, "content": bare if len(bare) == len(content) else [*bare, ATTACHMENT_MARK]}
