@@ -130,17 +130,18 @@ class Conversation:
         if total > limit or start == 0:
             return total
         costs, roles, framing = self.costs, self.roles, self._framing
-        known = self._known
+        known, count = self._known, self._count
         index = start
         for plain in self._views.backwards(start):
             index -= 1
             cost = costs.get(index)
             if cost is None:
-                # The inlined common case of `measure`: a plain message whose text was counted before.
-                tokens = known(plain[1]) if plain is not None else None
-                if plain is not None and tokens and plain[0] in framing and not plain[1].isspace():
+                # The inlined common case of `measure`: a plain message that says something.
+                if plain is not None and plain[0] in framing and plain[1] and not plain[1].isspace():
+                    tokens = known(plain[1])
                     roles[index] = plain[0]
-                    cost = costs[index] = tokens + framing[plain[0]]
+                    cost = (count(plain[1]) if tokens is None else tokens) + framing[plain[0]]
+                    costs[index] = cost
                 else:
                     cost = self.measure(index)
             total += cost

@@ -190,4 +190,4 @@ def test_d14_the_report_names_documents_by_their_ids() -> None:
     )
     report = optimizer.plan({"context": documents(4), "question": ASKED})
     assert {row.id for row in report.documents} == {"d0", "d1", "d2", "d3"}
-    assert set(report.dropped_documents) == {"d0"}
+    assert [row.id for row in report.dropped_documents] == ["d0"]
