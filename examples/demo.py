@@ -134,9 +134,16 @@ def show_report(report: FitReport) -> None:
     headline("3. The report")
     print(report)
     print(f"\nmessages dropped, by reason: {by_reason(report.history.reasons)}")
-    print(f"chunks dropped, by reason: {by_reason(Counter(report.dropped_documents.values()))}")
+    print(f"chunks dropped, by reason: {by_reason(Counter(row.reason or '' for row in report.dropped_documents))}")
     if report.dropped_documents:
-        print(fill(", ".join(report.dropped_documents), width=WIDTH, initial_indent="  ", subsequent_indent="  "))
+        print(
+            fill(
+                ", ".join(row.id for row in report.dropped_documents),
+                width=WIDTH,
+                initial_indent="  ",
+                subsequent_indent="  ",
+            )
+        )
 
 
 def show_promise(model: WindowedChatModel, answer: AIMessage, report: FitReport) -> bool:

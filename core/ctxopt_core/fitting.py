@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ctxopt_core.accounts import report_of_cut, report_of_untouched
 from ctxopt_core.budget import BudgetWarning, ContextBudget
-from ctxopt_core.cutting import Cut, Cutter
+from ctxopt_core.cutting import Cut, cut, cut_to_query
 from ctxopt_core.documents import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitted import FittedContext
@@ -134,37 +134,37 @@ def fit_with(
     if fits(subject):
         return _untouched(subject, budget)
     try:
-        cut = Cutter(subject, budget.shares, options).cut()
+        outcome = cut(subject, budget.shares, options)
     except ContextBudgetError:
         if budget.goal_tokens < budget.input_tokens:
             return fit_with(request, replace(budget, trigger=1.0), counter, framing, options)
         if options.overflow != "empty":
             raise
         return _emptied(subject, budget, options)
-    return _cut_context(subject, budget, cut, options)
+    return _cut_context(subject, budget, outcome, options)
 
 
 def _emptied(subject: Subject, budget: ContextBudget, options: FitOptions) -> FittedContext:
-    cut = Cutter(subject, budget.shares, options).empty()
+    outcome = cut_to_query(subject, budget.shares, options)
     warn_once(
         f"a request could not be cut to its input budget of {subject.limit:,} tokens, so everything but the query was "
         "emptied; `overflow='error'` raises instead",
         BudgetWarning,
         stacklevel=4,
     )
-    return _cut_context(subject, budget, cut, options, fell_back_to="empty")
+    return _cut_context(subject, budget, outcome, options, fell_back_to="empty")
 
 
 def _cut_context(
-    subject: Subject, budget: ContextBudget, cut: Cut, options: FitOptions, fell_back_to: str | None = None
+    subject: Subject, budget: ContextBudget, outcome: Cut, options: FitOptions, fell_back_to: str | None = None
 ) -> FittedContext:
     return FittedContext(
         request=subject.request,
-        system=cut.draft.system,
-        query=cut.draft.query,
-        documents=cut.packing,
-        history=cut.draft.trimming,
-        report=report_of_cut(subject, budget, cut, options, fell_back_to),
+        system=outcome.draft.system,
+        query=outcome.draft.query,
+        documents=outcome.packing,
+        history=outcome.draft.trimming,
+        report=report_of_cut(subject, budget, outcome, options, fell_back_to),
         untouched=False,
     )
 

@@ -15,6 +15,7 @@ from ctxopt_core import (
     HistoryPolicy,
     counter_for,
     fit,
+    trim_history,
 )
 from ctxopt_core.openai_messages import OpenAIMessages, fitted_openai
 from fitted_rows import fit_rows, is_note
@@ -85,18 +86,15 @@ def test_a13_whole_requests_end_within_any_budget_or_in_the_typed_error(rows, ra
 
 @THOROUGH
 @given(openai_messages(max_turns=8, well_formed=True), st.booleans())
-def test_a_larger_budget_never_keeps_fewer_turns(rows, keep_first):
+def test_a_larger_history_budget_never_keeps_fewer_whole_turns(rows, keep_first):
     full = recount(rows)
     policy = HistoryPolicy(keep_first=keep_first)
-    kept = []
-    for budget in range(max(1, full // 3), full + 1, max(1, full // 40)):
-        try:
-            _, fitted = fit_rows(rows, budget, history=policy)
-        except ContextBudgetError:
-            continue
-        kept.append(len(rows) if fitted.untouched else fitted.history.whole_turns)
+    budgets = range(0, full + 1, max(1, full // 60))
+    trimmings = [trim_history(OpenAIMessages(rows), budget, O200K, policy=policy) for budget in budgets]
+    kept = [len(rows) if len(t.kept) == len(rows) and not t.shortened else t.whole_turns for t in trimmings]
 
     assert kept == sorted(kept)
+    assert all(t.tokens <= budget for t, budget in zip(trimmings, budgets, strict=True))
 
 
 @THOROUGH

@@ -74,6 +74,8 @@ def schemas(model: object) -> list[Any]:
         ),
         pytest.param(MODEL.bind(format={"type": "object"}), [{"type": "object"}], id="format"),
         pytest.param(MODEL.bind(format="json"), ["json"], id="a text as the format"),
+        pytest.param(MODEL.bind(tools=SCHEMA), [SCHEMA], id="one tool instead of a list"),
+        pytest.param(MODEL.bind(response_format=7), ["7"], id="something that is no schema"),
         pytest.param(MODEL.bind(tools=[], stop=["x"]), [], id="no tools"),
         pytest.param(MODEL.bind(tools=None), [], id="tools that are None"),
         pytest.param(

@@ -1,0 +1,206 @@
+"""A trimming in the making: filled with turns from the newest end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import MappingProxyType
+
+from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation
+from ctxopt_core.excerpts import Shortened, shorten_message
+from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
+from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
+from ctxopt_core.shrinking import Shrunk, shrink
+from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.turns import Turn, Units, first_user_message, newest_turns, units_of
+
+_SMALLEST_PART = 24
+# A fragment is worth its noise only where more than this part of the budget would stay unused.
+_PART_DIVISOR = 20
+
+
+class TurnDraft:
+    """A trimming in the making; filled from the newest end."""
+
+    def __init__(self, conversation: Conversation, budget: int, counter: TokenCounter, policy: HistoryPolicy) -> None:
+        self.conversation = conversation
+        self.budget = budget
+        self.left = budget
+        self.counter = counter
+        self.policy = policy
+        self.kept: list[int] = []
+        self.shortened: dict[int, Shortened] = {}
+        self.reasons: dict[int, DropReason] = {}
+        self.turns = 0
+        self.whole_turns = 0
+        self.placeholder_after: int | None = None
+        self.end = len(conversation)
+
+    def add_current_exchange(self, start: int) -> None:
+        """Keep what follows the query, shrunk where it is too big."""
+        units = units_of(self.conversation, start, len(self.conversation))
+        self._note(units)
+        if not units.kept:
+            return
+        if units.tokens <= self.left:
+            self._keep((i for unit in units.kept for i in unit.indices), units.tokens)
+            return
+        shrunk = shrink(self.conversation, units.kept, self.left, self.counter)
+        if shrunk is None:
+            newest = units.kept[-1]
+            self._keep(newest.indices, newest.tokens)
+        else:
+            self._take(shrunk)
+
+    def add_older_turns(self, stop: int) -> None:
+        """Keep whole turns from the newest on, then what still fits of the next one."""
+        self.end = stop
+        turns, complete = self._scan(stop)
+        if turns and not self._opens_properly(turns[-1]):
+            turns.pop()
+        first = first_user_message(self.conversation, stop) if self.policy.keep_first and not complete else None
+        room = self.left if complete else self.left - self._reserve(first)
+        whole = 0
+        while whole < len(turns) and turns[whole].tokens <= room:
+            room -= turns[whole].tokens
+            whole += 1
+        self._keep_whole(turns[:whole])
+        if whole == len(turns):
+            return
+        boundary = turns[whole]
+        if first is not None and first < boundary.start:
+            self._add_first(first)
+        self._add_part(boundary)
+
+    def _scan(self, stop: int) -> tuple[list[Turn], bool]:
+        """The newest turns up to the first that does not fit; and whether they are all that there are."""
+        found: list[Turn] = []
+        left = self.left
+        for turn in newest_turns(self.conversation, stop):
+            counted = turn if turn.plain else self._without_strays(turn)
+            found.append(counted)
+            left -= counted.tokens
+            if left < 0:
+                return found, False
+        return found, True
+
+    def _opens_properly(self, turn: Turn) -> bool:
+        """What comes before the first user message stays only where the conversation itself starts with it."""
+        if self.conversation.opens_turn(turn.start):
+            return True
+        units = units_of(self.conversation, turn.start, turn.stop)
+        self._note(units)
+        strays = (*units.orphans, *units.blanks, *units.superseded)
+        return bool(units.kept) and all(i > units.kept[0].indices[0] for i in strays)
+
+    def _without_strays(self, turn: Turn) -> Turn:
+        return turn._replace(tokens=units_of(self.conversation, turn.start, turn.stop).tokens)
+
+    def _reserve(self, first: int | None) -> int:
+        """Tokens set aside for the first message and the placeholder."""
+        if first is None:
+            return 0
+        return min(self.conversation.cost(first), self._first_cap()) + self._placeholder_tokens(len(self.conversation))
+
+    def _first_cap(self) -> int:
+        return int(self.budget * self.policy.first_share / 100)
+
+    def _placeholder_tokens(self, messages: int) -> int:
+        if not self.policy.placeholder:
+            return 0
+        text = placeholder_text(messages)
+        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(text)
+
+    def _add_first(self, first: int) -> None:
+        """Keep the first user message, whole or shortened to its cap, and the placeholder behind it."""
+        cost, cap = self.conversation.cost(first), min(self._first_cap(), self.left)
+        if cost > cap:
+            cut = None
+            if cap >= _SMALLEST_PART:
+                cut = shorten_message(self.conversation.message(first), cost, cap, self.counter)
+            if cut is None:
+                return
+            self.shortened[first] = cut
+            cost = cut.tokens
+        self._keep((first,), cost)
+        self.turns += 1
+        note = self._placeholder_tokens(len(self.conversation))
+        if self.policy.placeholder and note <= self.left:
+            self.left -= note
+            self.placeholder_after = first
+
+    def _add_part(self, turn: Turn) -> None:
+        """Keep what fits of the newest turn that does not fit whole."""
+        if self.turns and self.left < max(_SMALLEST_PART, self.budget // _PART_DIVISOR):
+            return
+        units = units_of(self.conversation, turn.start, turn.stop)
+        shrunk = shrink(self.conversation, units.kept, self.left, self.counter)
+        if shrunk is None or not self._may_start_with(shrunk.kept[0], units):
+            return
+        self._note(units)
+        self._take(shrunk)
+        self.turns += 1
+
+    def _may_start_with(self, index: int, units: Units) -> bool:
+        """What remains starts with a user message, or with that with which the conversation itself starts."""
+        if self.conversation.role(index) == "user":
+            return True
+        return not self.turns and index == units.kept[0].indices[0]
+
+    def _keep_whole(self, turns: Sequence[Turn]) -> None:
+        """Keep turns, newest first; neighbours that hold nothing but plain messages are kept as one range."""
+        systems = self.conversation.systems
+        last_system = systems[-1] if systems else -1
+        self.turns += len(turns)
+        self.whole_turns += len(turns)
+        run: list[int] = []
+        for turn in turns:
+            if turn.plain and last_system < turn.start:
+                self.left -= turn.tokens
+                run = [turn.start, run[1] if run else turn.stop]
+                continue
+            self._keep(range(*run) if run else (), 0)
+            run = []
+            units = units_of(self.conversation, turn.start, turn.stop)
+            self._note(units)
+            self._keep((i for unit in units.kept for i in unit.indices), turn.tokens)
+        self._keep(range(*run) if run else (), 0)
+
+    def _take(self, shrunk: Shrunk) -> None:
+        self._keep(shrunk.kept, shrunk.tokens)
+        self.shortened.update(shrunk.shortened)
+
+    def _keep(self, indices: Iterable[int], tokens: int) -> None:
+        self.kept.extend(indices)
+        self.left -= tokens
+
+    def _note(self, units: Units) -> None:
+        self.reasons.update(dict.fromkeys(units.orphans, "orphan"))
+        self.reasons.update(dict.fromkeys(units.blanks, "empty"))
+        self.reasons.update(dict.fromkeys(units.superseded, "superseded"))
+
+    def trimming(self) -> Trimming:
+        """Return what was kept."""
+        kept = tuple(sorted(self.kept))
+        omitted = self._omitted_after(self.placeholder_after, kept)
+        if self.placeholder_after is not None:
+            self.left += self._placeholder_tokens(len(self.conversation))
+            self.left -= self._placeholder_tokens(omitted) if omitted else 0
+        return Trimming(
+            kept=kept,
+            shortened=MappingProxyType(self.shortened),
+            placeholder=placeholder_text(omitted) if omitted else None,
+            placeholder_after=self.placeholder_after if omitted else None,
+            reasons=MappingProxyType(self.reasons),
+            tokens=self.budget - self.left,
+            turns=self.turns,
+            whole_turns=self.whole_turns,
+            length=len(self.conversation),
+        )
+
+    def _omitted_after(self, after: int | None, kept: tuple[int, ...]) -> int:
+        """Messages that are missing right behind the first message."""
+        if after is None:
+            return 0
+        position = kept.index(after) + 1
+        following = kept[position] if position < len(kept) else self.end
+        return following - after - 1 - sum(1 for i in self.conversation.systems if after < i < following)
