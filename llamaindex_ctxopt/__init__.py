@@ -18,7 +18,5 @@ def _llama_index_is_installed() -> bool:
 
 
 if not _llama_index_is_installed():
-    _message = (
-        "`llamaindex_ctxopt` needs llama-index-core; install it with: pip install 'ctxopt-core[llamaindex]'"
-    )
+    _message = "`llamaindex_ctxopt` needs llama-index-core; install it with: pip install 'ctxopt-core[llamaindex]'"
     raise ModuleNotFoundError(_message, name="llama_index.core")

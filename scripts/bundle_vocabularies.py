@@ -52,9 +52,7 @@ def static_cache() -> Path:
         cache = Path(root) / "core" / "_static" / "tiktoken_cache"
         if cache.is_dir():
             return cache
-    message = (
-        "llama-index-core is not installed; run `make test` once, or pip install 'ctxopt-core[llamaindex]'"
-    )
+    message = "llama-index-core is not installed; run `make test` once, or pip install 'ctxopt-core[llamaindex]'"
     raise SystemExit(message)
 
 

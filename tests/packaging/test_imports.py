@@ -13,9 +13,7 @@ def loaded_by(run_isolated):
     """Import one module in a fresh interpreter and return which of the watched modules that loaded."""
 
     def loaded(module: str, watched: tuple[str, ...]) -> list[str]:
-        code = (
-            f"import json, {module}; print(json.dumps([name for name in {watched!r} if name in sys.modules]))"
-        )
+        code = f"import json, {module}; print(json.dumps([name for name in {watched!r} if name in sys.modules]))"
         return json.loads(run_isolated(code))
 
     return loaded
