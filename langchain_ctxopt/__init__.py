@@ -6,11 +6,12 @@ The classes are loaded when they are first used, so that importing the package c
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
 
-if find_spec("langchain_core") is None:
+try:
+    import langchain_core as _langchain_core  # noqa: F401
+except ImportError as error:
     _missing = "langchain_ctxopt needs LangChain; install it with: pip install 'ctxopt-core[langchain]'"
-    raise ImportError(_missing, name="langchain_core")
+    raise ImportError(_missing, name="langchain_core") from error
 
 TYPE_CHECKING = False  # `import typing` would be most of what importing this package costs
 if TYPE_CHECKING:
