@@ -76,6 +76,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             most an eighth of the window. 0 when only `max_input_tokens` is given.
         safety_margin: Further tokens kept free.
         target: A limit of one's own, in tokens.
+        trigger: The part of the input budget from which on requests are cut; see `ContextBudget`.
         shares: Guaranteed percentages of the components, as `Shares` or a mapping.
         documents: How documents are chosen, as `DocumentPolicy` or a mapping.
         history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.

@@ -68,7 +68,10 @@ class TiktokenCounter:
         known = self.known(text)
         if known is not None:
             return known
-        tokens = len(self._encode(text))
+        if len(text) > PIECE and self._bundled:
+            tokens = sum(self._count_piece(text[start:stop]) for start, stop in pieces(text))
+        else:
+            tokens = len(self._encode(text))
         self._cache.store(text, tokens)
         return tokens
 
@@ -88,7 +91,7 @@ class TiktokenCounter:
             return self.count(text) > limit
         total = 0
         for start, stop in pieces(text):
-            total += len(self._encode(text[start:stop]))
+            total += self._count_piece(text[start:stop])
             if total > limit:
                 return True
         self._cache.store(text, total)
@@ -179,6 +182,14 @@ class TiktokenCounter:
         if self._encoding is None:
             self._encoding = load_encoding(self.name)
         return self._encoding
+
+    def _count_piece(self, piece: str) -> int:
+        """Count a piece between safe cuts. Pieces are remembered, so a text that has grown costs what was added."""
+        known = self.known(piece)
+        if known is None:
+            known = len(self._encode(piece))
+            self._cache.store(piece, known)
+        return known
 
     def _encode(self, text: str) -> list[int]:
         encoding = self._encoding or self._loaded()
