@@ -21,7 +21,7 @@ class Budgeting:
     Args:
         budget: Window, reserve and shares.
         counter: Counts tokens. It follows from the settings, so that it need not be compared.
-        schemas: Tool schemas and response format that the model is bound to.
+        schemas: Tool schemas and response format that the model is bound to, and those that were named.
     """
 
     budget: ContextBudget
@@ -40,6 +40,7 @@ def budgeting_of(
     target: int | None,
     trigger: float,
     shares: Shares,
+    tools: tuple[Mapping[str, Any] | str, ...] = (),
 ) -> Budgeting:
     """Return budget, counter and schemas for a model name, a model object, or explicit numbers alone.
 
@@ -64,7 +65,8 @@ def budgeting_of(
         kept_free = usual_output_reserve(context_window) if output_reserve is None else output_reserve
         budget = ContextBudget(output_reserve=kept_free, **limits, **rest)
     counter = counter_of(budget) if token_counter is None else counter_for(token_counter)
-    return Budgeting(budget=budget, counter=counter, schemas=settings.schemas if settings else ())
+    bound = settings.schemas if settings else ()
+    return Budgeting(budget=budget, counter=counter, schemas=(*bound, *tools))
 
 
 def _answer_reserve(settings: ModelSettings, window: ModelWindow) -> int | None:

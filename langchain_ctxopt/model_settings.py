@@ -127,10 +127,10 @@ def _schemas(found: _Found) -> list[Mapping[str, Any] | str]:
         elif value is not None:
             tools.append(value)
     formats = [arguments[argument] for argument in _FORMAT_ARGUMENTS if arguments.get(argument) is not None]
-    return [_as_sent(schema) for schema in (*tools, *formats)]
+    return [as_sent(schema) for schema in (*tools, *formats)]
 
 
-def _as_sent(schema: object) -> Mapping[str, Any] | str:
+def as_sent(schema: object) -> Mapping[str, Any] | str:
     """Return a schema as it is sent: a mapping as it is; a tool, a class or a function as LangChain converts it."""
     if isinstance(schema, (Mapping, str)):
         return schema

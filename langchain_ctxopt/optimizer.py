@@ -40,10 +40,12 @@ from langchain_ctxopt.setting_fields import (
     Prompt,
     Reserve,
     ShareSettings,
+    ToolSchemas,
     plain_fields,
 )
 
 REPORT_EVENT = "ctxopt_report"
+_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     Attributes:
         model: A model name or a LangChain model: it decides window, answer reserve, tokenizer and bound tool schemas.
         prompt: The prompt that follows. Needed for dict input.
+        tools: Tool schemas that go with every request, beside those that are bound to the model.
         context_window: Input and answer together, in tokens; overrides what the model says.
         max_input_tokens: The most that the request may count, in tokens.
         output_reserve: Tokens kept free for the answer; by default the model's own `max_tokens`, else 4,096 but at
@@ -101,6 +104,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     model: Any = None
     prompt: Prompt = None
+    tools: ToolSchemas = ()
     context_window: Limit = None
     max_input_tokens: Limit = None
     output_reserve: Reserve = None
@@ -135,12 +139,11 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             protect=frozenset(self.protect),
             overflow=self.overflow,
         )
-        limits = {
-            name: getattr(self, name) for name in ("context_window", "max_input_tokens", "output_reserve", "target")
-        }
+        limits = {name: getattr(self, name) for name in _LIMITS}
         self._budgeting = budgeting_of(
             self.model,
             **limits,
+            tools=self.tools,
             token_counter=self.token_counter,
             safety_margin=self.safety_margin or 0,
             trigger=self.trigger,

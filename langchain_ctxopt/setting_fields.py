@@ -15,6 +15,7 @@ from ctxopt_core.budget import Shares
 from ctxopt_core.documents import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.token_amount import optional_token_amount
+from langchain_ctxopt.model_settings import as_sent
 
 Settings: TypeAlias = Shares | DocumentPolicy | HistoryPolicy
 T = TypeVar("T", bound=Settings)
@@ -66,6 +67,18 @@ def checked_template(template: object) -> BasePromptTemplate[str] | None:
     raise ValueError(message)
 
 
+def as_schemas(tools: object) -> tuple[Mapping[str, Any] | str, ...]:
+    """Return tools as the schemas that are sent; a mapping is one already.
+
+    Raises:
+        ValueError: It is not a list of mappings, functions, models or LangChain tools.
+    """
+    if not isinstance(tools, (list, tuple)):
+        message = f"`tools` must be a list of tools or of their schemas, got {type(tools).__name__}"
+        raise ValueError(message)  # noqa: TRY004 - pydantic gathers ValueErrors
+    return tuple(map(as_sent, tools))
+
+
 def plain_fields(value: Settings) -> dict[str, Any]:
     """Return the fields that make a value, ready to be stored as JSON."""
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
@@ -94,6 +107,9 @@ Prompt = Annotated[BasePromptTemplate[Any] | None, PlainValidator(checked_prompt
 
 DocumentTemplate = Annotated[BasePromptTemplate[str] | None, PlainValidator(checked_template)]
 """A template of one document."""
+
+ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(as_schemas)]
+"""Tool schemas, or what they are made of."""
 
 ShareSettings = Annotated[Shares, PlainValidator(_Value(Shares))]
 """`Shares`, or a mapping of its fields."""
