@@ -104,15 +104,15 @@ def _documents(report: FitReport) -> list[str]:
     score = "" if report.cumulative_score is None else f"; score kept {report.cumulative_score:.4g}"
     given = list(zip(report.documents, report.document_tokens, strict=True))
     shown = sorted(given, key=lambda pair: (not pair[0].outranked, ("partial", "dropped", "kept").index(pair[0].state)))
-    rows = [("document", "score", "tokens", "state"), *(_document_row(*pair) for pair in shown[:_MOST_ROWS])]
+    rows = [("document", "state", "score", "tokens"), *(_document_row(*pair) for pair in shown[:_MOST_ROWS])]
     more = [f"... and {len(shown) - _MOST_ROWS} more"] if len(shown) > _MOST_ROWS else []
-    return [f"documents: {summary}{score}", *_aligned(rows), *more]
+    return [f"documents: {summary}{score}", *_aligned(rows, left=2), *more]
 
 
 def _document_row(row: DocumentReport, tokens: int) -> tuple[str, str, str, str]:
     identity = row.id if len(row.id) <= _LONGEST_ID else row.id[: _LONGEST_ID - 1] + "…"
     reason = f" ({row.reason}{', outranks a kept one' if row.outranked else ''})" if row.reason else ""
-    return identity, "" if row.score is None else f"{row.score:.3g}", f"{tokens:,}", row.state + reason
+    return identity, row.state + reason, "" if row.score is None else f"{row.score:.3g}", f"{tokens:,}"
 
 
 def _history(report: FitReport) -> list[str]:
@@ -122,11 +122,12 @@ def _history(report: FitReport) -> list[str]:
     return [f"history: {kept}, {history.turns} earlier turns; dropped: {reasons or 'none'}"]
 
 
-def _aligned(rows: list[tuple[str, str, str, str]]) -> list[str]:
+def _aligned(rows: list[tuple[str, str, str, str]], *, left: int = 1) -> list[str]:
+    """Return rows as lines; the first `left` columns are texts, the others numbers."""
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
         "  ".join(
-            cell.rjust(width) if column else cell.ljust(width)
+            cell.ljust(width) if column < left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         for row in rows

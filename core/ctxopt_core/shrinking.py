@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
+from ctxopt_core.request import TOOL_ROLES
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Unit
 
@@ -155,7 +156,9 @@ def _apply(plan: _Plan, counter: TokenCounter) -> Shrunk | None:
     for index, target in plan.targets.items():
         cost = conversation.cost(index)
         if target < cost:
-            cut = shorten_message(conversation.message(index), cost, target, counter)
+            message = conversation.message(index)
+            says_more = message.role in TOOL_ROLES or bool(message.tool_calls or message.verbatim)
+            cut = shorten_message(message, cost, target, counter, marks_suffice=says_more)
             if cut is None:
                 return None
             shortened[index] = cut
