@@ -245,8 +245,6 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
 def _reject_arguments(arguments: Mapping[str, Any]) -> None:
     if arguments:
-        message = (
-            f"ContextOptimizer takes no arguments at a call, got {', '.join(sorted(arguments))}; "
-            "set them at construction or with `with_changes`"
-        )
+        named = ", ".join(sorted(arguments))
+        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
         raise TypeError(message)

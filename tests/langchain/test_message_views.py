@@ -247,3 +247,20 @@ def test_t2_the_quick_view_of_a_message_says_what_the_full_one_says(message: Any
         assert plain == (full.role, full.content)
         assert full.plain
     assert cost(message) == sent_tokens([message]) - 3
+
+
+@pytest.mark.parametrize(
+    ("message", "synthetic"),
+    [
+        (AIMessage("[3 earlier messages omitted]"), True),
+        (("ai", "[1,200 earlier messages omitted]"), True),
+        ({"role": "assistant", "content": "[1 earlier message omitted]"}, True),
+        (AIMessage("left out: a greeting", additional_kwargs={"lc_source": "ctxopt"}), True),
+        (AIMessage("left out: a greeting", additional_kwargs={"lc_source": "summary"}), False),
+        (HumanMessage("[3 earlier messages omitted]"), False),
+        (AIMessage("[3 earlier messages omitted] Really?"), False),
+        (AIMessage(["[3 earlier messages omitted]", "Really?"]), False),
+    ],
+)
+def test_a16_a_placeholder_of_an_earlier_fit_is_recognised(message: Any, synthetic: bool) -> None:
+    assert view_of(message).synthetic is synthetic

@@ -85,7 +85,7 @@ def schemas(model: object) -> list[Any]:
         ),
         pytest.param(MODEL.bind_tools([inspect]).bind(stop=["x"]), [SCHEMA], id="a binding around a binding"),
         pytest.param(MODEL.bind(stop=["x"]).bind(tools=[SCHEMA]), [SCHEMA], id="tools in the outer binding"),
-        pytest.param(MODEL.bind(tools=[SCHEMA]).bind(tools=[]), [], id="the outer binding wins"),
+        pytest.param(MODEL.bind(tools=[SCHEMA]).with_retry().bind(tools=[]), [], id="the outer binding wins"),
         pytest.param(MODEL.bind_tools([inspect]).with_config(tags=["t"]), [SCHEMA], id="with_config"),
         pytest.param(MODEL.bind_tools([inspect]).with_retry(), [SCHEMA], id="with_retry"),
         pytest.param(MODEL.bind_tools([inspect]).with_fallbacks([SMALL]), [SCHEMA], id="with_fallbacks"),
@@ -124,7 +124,7 @@ def test_a10_structured_output_counts_its_schema(include_raw: bool) -> None:
         pytest.param(ListeningModel(), None, id="no name"),
         pytest.param(FakeListLLM(responses=["x"]), None, id="a model of texts"),
         pytest.param(MODEL.bind(model="gpt-4"), "gpt-4", id="a name that is bound"),
-        pytest.param(MODEL.bind(model="o3").bind(model="gpt-4"), "gpt-4", id="the outer name wins"),
+        pytest.param(MODEL.bind(model="o3").with_retry().bind(model="gpt-4"), "gpt-4", id="the outer name wins"),
         pytest.param(MODEL.with_fallbacks([SMALL]), "gpt-4o", id="the first of several models"),
         pytest.param(MODEL.configurable_alternatives(CHOICE, small=SMALL), "gpt-4o", id="the default alternative"),
         pytest.param(

@@ -49,6 +49,7 @@ OPTIMIZERS = [
             model="gpt-4o",
             target=400,
             prompt=PROMPT,
+            tools=[{"type": "function", "function": {"name": "look", "parameters": {}}}],
             output_reserve=100,
             safety_margin=50,
             trigger=0.9,
