@@ -67,9 +67,10 @@ class MessageViews(Sequence[Message]):
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
-        kinds = list(map(type, self._items[start:stop]))
-        if _NEVER_SYSTEM.issuperset(kinds):
+        window = self._items[start:stop]
+        if _NEVER_SYSTEM.issuperset(map(type, window)):
             return ()
+        kinds = list(map(type, window))
         found = [
             start + position
             for kind in set(kinds) - _NEVER_SYSTEM
