@@ -21,6 +21,8 @@ def cut_faults(before: str, after: str) -> list[str]:
     if after.count("�") > before.count("�"):
         faults.append("a new U+FFFD")
     head, tail = slices(before, after)
+    # A line break before the tail may be the marker's own, so that the text's "\\r\\n" is left out whole.
+    tail -= tail > 0 and before[len(before) - tail - 1 : len(before) - tail + 1] == "\r\n"
     cuts = {head, len(before) - tail} - {0, len(before)}
     if any(_splits_surrogates(before, cut) for cut in cuts):
         faults.append("half a surrogate pair")

@@ -85,7 +85,7 @@ def _contents_match(before: Row, after: Row) -> bool:
     if old == new:
         return True
     if isinstance(old, str) and isinstance(new, str):
-        return is_shortened_text(old, new, marker_alone=is_result(before) or bool(call_keys(before)))
+        return is_shortened_text(old, new, marker_alone=is_result(before) or bool(call_keys(after)))
     if isinstance(old, list) and isinstance(new, list) and new:
         return len(list(matched_parts(old, new))) == len(new)
     return False
