@@ -17,7 +17,7 @@ from ctxopt_core.rendering import ChatFraming, Framing
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given, everything_packed
-from ctxopt_core.tokens import ScaledCounter, TiktokenCounter, TokenCounter, counter_for
+from ctxopt_core.tokens import TokenCounter, counter_for, counter_of_encoding
 from ctxopt_core.warn_once import warn_once
 
 _DEFAULT_ENCODING = "o200k_base"
@@ -122,8 +122,7 @@ def counter_of(budget: ContextBudget) -> TokenCounter:
     window = budget.window
     if window is None:
         return counter_for(_DEFAULT_ENCODING)
-    counter = TiktokenCounter(window.encoding)
-    return counter if window.exact else ScaledCounter(counter, window.safety_factor)
+    return counter_of_encoding(window.encoding, exact=window.exact, safety_factor=window.safety_factor)
 
 
 def fit_with(

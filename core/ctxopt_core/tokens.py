@@ -50,16 +50,11 @@ class TokenCounter(Protocol):
         """Return the characters of a longest suffix within `limit` tokens."""
 
 
-@runtime_checkable
-class RemembersCounts(Protocol):
-    """A token counter that can tell a count that it remembers, without counting."""
-
-    def known(self, text: str) -> int | None:
-        """Return the remembered count of `text`, or None."""
-
-
 def memory_of(counter: TokenCounter) -> Callable[[str], int | None]:
-    """Return the function that tells counts which `counter` remembers; one that knows nothing where it cannot."""
+    """Return the function that tells counts which `counter` remembers, or None, without counting.
+
+    That is its `known`, where it has one; a counter need not.
+    """
     known: Callable[[str], int | None] = getattr(counter, "known", _nothing_known)
     return known
 
@@ -92,12 +87,17 @@ def counter_for(tokenizer: str | TokenCounter | TokenFunction) -> TokenCounter:
     raise TypeError(message)
 
 
+def counter_of_encoding(name: str, *, exact: bool, safety_factor: float) -> TokenCounter:
+    """Return the counter of an encoding; scaled by the factor where the model's own tokenizer is another one."""
+    counter = TiktokenCounter(name)
+    return counter if exact else ScaledCounter(counter, safety_factor)
+
+
 def _for_model(name: str) -> TokenCounter:
     from ctxopt_core.model_ids import encoding_for
 
     choice = encoding_for(name)
-    counter = TiktokenCounter(choice.name)
-    return counter if choice.exact else ScaledCounter(counter, choice.safety_factor)
+    return counter_of_encoding(choice.name, exact=choice.exact, safety_factor=choice.safety_factor)
 
 
 def _nothing_known(text: str) -> int | None:  # noqa: ARG001
