@@ -29,6 +29,7 @@ class TurnDraft:
         self.policy = policy
         self.kept: list[int] = []
         self.shortened: dict[int, Shortened] = {}
+        self._units: dict[int, Units] = {}
         self.reasons: dict[int, DropReason] = {}
         self.turns = 0
         self.whole_turns = 0
@@ -87,13 +88,20 @@ class TurnDraft:
         """What comes before the first user message stays only where the conversation itself starts with it."""
         if self.conversation.opens_turn(turn.start):
             return True
-        units = units_of(self.conversation, turn.start, turn.stop)
+        units = self._units_of(turn)
         self._note(units)
         strays = (*units.orphans, *units.blanks, *units.superseded)
         return bool(units.kept) and all(i > units.kept[0].indices[0] for i in strays)
 
+    def _units_of(self, turn: Turn) -> Units:
+        """Return the units of a turn, which are worked out once."""
+        found = self._units.get(turn.start)
+        if found is None:
+            found = self._units[turn.start] = units_of(self.conversation, turn.start, turn.stop)
+        return found
+
     def _without_strays(self, turn: Turn) -> Turn:
-        return turn._replace(tokens=units_of(self.conversation, turn.start, turn.stop).tokens)
+        return turn._replace(tokens=self._units_of(turn).tokens)
 
     def _reserve(self, first: int | None) -> int:
         """Tokens set aside for the first message and the placeholder."""
@@ -132,7 +140,7 @@ class TurnDraft:
         """Keep what fits of the newest turn that does not fit whole."""
         if self.turns and self.left < max(_SMALLEST_PART, self.budget // _PART_DIVISOR):
             return
-        units = units_of(self.conversation, turn.start, turn.stop)
+        units = self._units_of(turn)
         shrunk = shrink(self.conversation, units.kept, self.left, self.counter)
         if shrunk is None or not self._may_start_with(shrunk.kept[0], units):
             return
@@ -160,7 +168,7 @@ class TurnDraft:
                 continue
             self._keep(range(*run) if run else (), 0)
             run = []
-            units = units_of(self.conversation, turn.start, turn.stop)
+            units = self._units_of(turn)
             self._note(units)
             self._keep((i for unit in units.kept for i in unit.indices), turn.tokens)
         self._keep(range(*run) if run else (), 0)
