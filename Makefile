@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench evaluate clean venv
+.PHONY: help demo test lint types bench evaluate evaluation-data clean venv
 
 help:  ## Print these words
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)$$/\1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -23,14 +23,15 @@ lint: venv  ## Check style and formatting
 types: venv  ## Check the types of the three packages
 	$(BIN)/mypy
 
-bench: venv  ## Time the optimizer on long histories
+bench: venv  ## Time the optimizer on long histories and many documents
 	$(BIN)/python tests/benchmarks/history.py
+	$(BIN)/python tests/benchmarks/documents.py
 
-evaluate: venv  ## Measure what the optimizer keeps; CTXOPT_EVAL_DATA names the folder with the data
-	$(BIN)/python tests/evaluation/evaluate.py
+evaluate: evaluation-data .venv-evaluate/installed  ## Compare what is kept with what others keep; CTXOPT_EVAL_DATA names the data
+	.venv-evaluate/bin/python tests/evaluation/evaluate.py --write
 
 clean:  ## Remove .venv, builds, caches and reports
-	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-evaluate build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 venv: .venv/installed
@@ -43,4 +44,17 @@ venv: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt \
 		--editable '.[all]' --group dev
+	@touch $@
+
+# Before anything large is installed.
+evaluation-data:
+	@test -f "$${CTXOPT_EVAL_DATA:-../shared/data}/evaldata.py" \
+		|| { echo "evaluation skipped: no data; set CTXOPT_EVAL_DATA to the folder with it" >&2; exit 1; }
+
+.venv-evaluate/installed: pyproject.toml constraints.txt tests/evaluation/constraints.txt
+	$(PYTHON) -m venv .venv-evaluate
+	@echo '*' > .venv-evaluate/.gitignore
+	.venv-evaluate/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip
+	.venv-evaluate/bin/python -m pip install --quiet --constraint tests/evaluation/constraints.txt \
+		--build-constraint constraints.txt --editable . --group evaluate
 	@touch $@

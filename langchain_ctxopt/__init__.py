@@ -17,13 +17,15 @@ TYPE_CHECKING = False  # `import typing` would be most of what importing this pa
 if TYPE_CHECKING:
     from typing import Any
 
+    from langchain_ctxopt.compressor import ContextOptimizerCompressor
     from langchain_ctxopt.errors import RequestOverflowError
     from langchain_ctxopt.optimizer import ContextOptimizer, OptimizedInput
 
-__all__ = ["ContextOptimizer", "OptimizedInput", "RequestOverflowError"]
+__all__ = ["ContextOptimizer", "ContextOptimizerCompressor", "OptimizedInput", "RequestOverflowError"]
 
 _HOMES = {
     "ContextOptimizer": "langchain_ctxopt.optimizer",
+    "ContextOptimizerCompressor": "langchain_ctxopt.compressor",
     "OptimizedInput": "langchain_ctxopt.optimizer",
     "RequestOverflowError": "langchain_ctxopt.errors",
 }

@@ -13,11 +13,11 @@ from langchain_core.callbacks import (
     dispatch_custom_event,
 )
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from ctxopt_core.awaiting import in_worker
 from ctxopt_core.budget import ContextBudget, Shares
-from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.fitting import fit_with
@@ -197,7 +197,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         return optimized.value
 
     async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> Any:
-        optimized = await run_in_executor(config, self.fit, value)
+        optimized = await in_worker(self.fit, value)
         if run_manager.handlers:
             await adispatch_custom_event(REPORT_EVENT, optimized.report.to_event(), config=config)
         return optimized.value

@@ -12,7 +12,7 @@ from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from pydantic import BeforeValidator, PlainValidator, ValidationInfo
 
 from ctxopt_core.budget import Shares
-from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.token_amount import optional_token_amount
 from langchain_ctxopt.model_settings import as_sent

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ctxopt_core.budget import Allocation, BudgetWarning, ContextBudget, Shares, allocate
-    from ctxopt_core.documents import DocumentPolicy, Packing, pack_documents
+    from ctxopt_core.document_policy import DocumentPolicy
+    from ctxopt_core.documents import Packing, pack_documents
+    from ctxopt_core.embedding_scorer import embedding_scorer
     from ctxopt_core.errors import ContextBudgetError, CtxoptError, UnknownModelError
     from ctxopt_core.fitted import FittedContext
     from ctxopt_core.fitting import afit, fit, plan
     from ctxopt_core.history import HistoryPolicy, Trimming
     from ctxopt_core.model_window import ModelWindow
-    from ctxopt_core.relevance import bm25_scorer
+    from ctxopt_core.relevance import Scorer, bm25_scorer
     from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
     from ctxopt_core.report import FitReport
     from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall
@@ -49,6 +51,7 @@ __all__ = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "Scorer",
     "Shares",
     "TiktokenCounter",
     "TokenCounter",
@@ -60,6 +63,7 @@ __all__ = [
     "allocate",
     "bm25_scorer",
     "counter_for",
+    "embedding_scorer",
     "fit",
     "pack_documents",
     "plan",
@@ -79,7 +83,7 @@ _HOMES = {
     "ContextRequest": "request",
     "CtxoptError": "errors",
     "Document": "request",
-    "DocumentPolicy": "documents",
+    "DocumentPolicy": "document_policy",
     "EstimateCounter": "tokens",
     "FitReport": "report",
     "FittedContext": "fitted",
@@ -89,6 +93,7 @@ _HOMES = {
     "ModelWindow": "model_window",
     "Packing": "documents",
     "PlainDocuments": "rendering",
+    "Scorer": "relevance",
     "Shares": "budget",
     "TiktokenCounter": "tokens",
     "TokenCounter": "tokens",
@@ -100,6 +105,7 @@ _HOMES = {
     "allocate": "budget",
     "bm25_scorer": "relevance",
     "counter_for": "tokens",
+    "embedding_scorer": "embedding_scorer",
     "fit": "fitting",
     "pack_documents": "documents",
     "plan": "fitting",

@@ -24,10 +24,10 @@ class DocumentCosts(Mapping[int, int]):
         counter: Counts the rendered texts.
     """
 
-    __slots__ = ("_costs", "_counter", "_documents", "_known", "_more_than", "_rendering", "separator_tokens")
+    __slots__ = ("_costs", "_counter", "_known", "_more_than", "_rendering", "documents", "separator_tokens")
 
     def __init__(self, documents: Sequence[Document], rendering: DocumentRendering, counter: TokenCounter) -> None:
-        self._documents = documents
+        self.documents = documents
         self._rendering = rendering
         self._counter = counter
         self._known = memory_of(counter)
@@ -38,13 +38,13 @@ class DocumentCosts(Mapping[int, int]):
     def __getitem__(self, index: int) -> int:
         known = self._costs.get(index)
         if known is None:
-            if not 0 <= index < len(self._documents) or is_blank(self._documents[index]):
+            if not 0 <= index < len(self.documents) or is_blank(self.documents[index]):
                 raise KeyError(index)
             known = self._costs[index] = self._counter.count(self._separated(index))
         return known
 
     def __iter__(self) -> Iterator[int]:
-        return (index for index, document in enumerate(self._documents) if not is_blank(document))
+        return (index for index, document in enumerate(self.documents) if not is_blank(document))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -55,7 +55,7 @@ class DocumentCosts(Mapping[int, int]):
 
     def text(self, index: int) -> str:
         """Return the text of a document."""
-        return self._documents[index].text or ""
+        return self.documents[index].text or ""
 
     def fits(self, index: int, room: int) -> bool:
         """Tell whether document `index`, as the last one, takes at most `room` tokens."""

@@ -1,69 +1,26 @@
-"""Packing retrieved documents into a token budget: whole ones by rank, then the best passages of what did not fit."""
+"""Packing retrieved documents into a token budget."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal
 
 from ctxopt_core.document_costs import DocumentCosts, is_blank
+from ctxopt_core.document_policy import DocumentPolicy, is_whole_number
+from ctxopt_core.duplicates import duplicates
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.packer import Packer
-from ctxopt_core.ranking import ReadingOrder, ScoreOrder, by_score, rank, score_of
+from ctxopt_core.query_terms import query_terms
+from ctxopt_core.ranking import by_score, has_scores, rank, score_of
 from ctxopt_core.rendering import DocumentRendering, PlainDocuments
 from ctxopt_core.request import Document
+from ctxopt_core.selection import Resolved, resolved_selection
 from ctxopt_core.tokens import TokenCounter
 
-Selection = Literal["score"]
 DropReason = Literal["budget", "score", "duplicate", "empty", "count"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentPolicy:
-    """How documents are chosen and put in order.
-
-    Args:
-        selection: What decides which documents are kept: `"score"` takes the best-scored first.
-        score_order: `"higher"` scores are better, or `"lower"` ones, as with distances.
-        reading_order: The order of the kept documents: by `"score"`, as they came (`"original"`), or the best ones at
-            the two ends (`"edges"`: best first, second best last, and so on inwards).
-        min_score: The worst score that is kept; with `score_order="lower"` the largest. Documents without a score are
-            not affected.
-        max_documents: The most documents that are kept, whole or in part.
-        passages: Whether a document that does not fit whole contributes its best passages. Otherwise it is skipped.
-        passage_marker: What stands where a part of a document is missing.
-
-    Raises:
-        ValueError: A value is not one of these.
-    """
-
-    selection: Selection = "score"
-    score_order: ScoreOrder = "higher"
-    reading_order: ReadingOrder = "score"
-    min_score: float | None = None
-    max_documents: int | None = None
-    passages: bool = True
-    passage_marker: str = " [...] "
-
-    def __post_init__(self) -> None:
-        for name, choices in (("selection", Selection), ("score_order", ScoreOrder), ("reading_order", ReadingOrder)):
-            _check_choice(name, getattr(self, name), get_args(choices))
-        if not isinstance(self.passages, bool):
-            message = f"`passages` must be True or False, got {self.passages!r}"
-            raise ValueError(message)  # noqa: TRY004
-        if not isinstance(self.passage_marker, str) or not self.passage_marker.strip():
-            message = (
-                f"`passage_marker` must be a text that can be seen, such as ' [...] ', got {self.passage_marker!r}"
-            )
-            raise ValueError(message)
-        if self.min_score is not None and not _is_finite(self.min_score):
-            message = f"`min_score` must be a finite number or None, got {self.min_score!r}"
-            raise ValueError(message)
-        if self.max_documents is not None and not _is_whole(self.max_documents, minimum=1):
-            message = f"`max_documents` must be a whole number, at least 1, or None, got {self.max_documents!r}"
-            raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +35,9 @@ class Packing:
         ranking: All documents that could be kept, best first.
         costs: Tokens of each document as it came, rendered, separator included; counted when looked up.
         cumulative_score: Sum of the finite scores of the kept documents.
+        selection: How they were chosen; None when there was nothing to choose.
+        score_order_share: With `selection="optimal"`, what share of the optimal sum of scores taking the best-scored
+            documents that fit would have reached.
     """
 
     kept: tuple[int, ...] = ()
@@ -87,6 +47,8 @@ class Packing:
     ranking: tuple[int, ...] = ()
     costs: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
     cumulative_score: float = 0.0
+    selection: Resolved | None = None
+    score_order_share: float | None = None
 
     @property
     def whole(self) -> tuple[int, ...]:
@@ -116,22 +78,22 @@ def pack_documents(
 ) -> Packing:
     """Choose which documents to keep so that, rendered and joined, they count at most `budget` tokens.
 
-    When all fit, all that are not blank are kept whole. Otherwise whole documents are placed by rank, and one that is
-    too big does not stop smaller ones after it; what is left of the budget takes the passages that answer the query
-    best. A best-ranked document that is larger than the whole budget gives its passages first.
+    When all fit, all that are not blank are kept whole. Otherwise documents that say nothing new are dropped, and the
+    policy's selection decides about the others. Where two that are kept whole overlap, the second one goes on where the
+    first one ends. Something is kept as long as there is room for a word of it.
 
     Args:
         documents: The retrieved documents; they are not changed.
         budget: Tokens that the kept documents may count together. 0 keeps nothing.
         counter: Counts the tokens.
-        query: What is asked, by which passages are chosen. Without it they are the heads of the documents.
+        query: What is asked. Without it documents are kept by score, and in part as their heads.
         policy: How to choose.
         rendering: How a document stands in the prompt; by default its bare text, with a blank line between two.
 
     Raises:
         ContextBudgetError: `budget` is negative or not a whole number.
     """
-    if not _is_whole(budget, minimum=0):
+    if not is_whole_number(budget, minimum=0):
         message = f"`budget` must be a whole number of tokens, 0 or more, got {budget!r}"
         raise ContextBudgetError(message)
     policy = policy or DocumentPolicy()
@@ -139,11 +101,35 @@ def pack_documents(
     dropped = _dropped_before(documents, policy)
     candidates = [index for index in range(len(documents)) if index not in dropped]
     order = by_score(documents, candidates, policy.score_order)
-    packer = Packer(costs, counter, budget, query, policy)
-    if budget and not packer.keep_all(order):
-        order = rank(documents, candidates, query, policy)
-        packer.pack(order)
-    return _packing(documents, packer, order, dropped, costs, policy)
+    packer = Packer(costs, counter, budget, policy)
+    if not budget or packer.keep_all(order):
+        return _packing(packer, order, dropped, costs, policy)
+    return _selected(packer, candidates, dropped, costs, query, policy)
+
+
+def _selected(
+    packer: Packer,
+    candidates: Sequence[int],
+    dropped: dict[int, DropReason],
+    costs: DocumentCosts,
+    query: str,
+    policy: DocumentPolicy,
+) -> Packing:
+    documents, terms = costs.documents, query_terms(query)
+    ranking = rank(documents, candidates, query, terms.weights, score_order=policy.score_order, scorer=policy.scorer)
+    repeated = duplicates(documents, ranking.order)
+    dropped.update(dict.fromkeys(repeated, "duplicate"))
+    ranking = ranking.without(repeated)
+    reading = ranking.order
+    if has_scores(documents, reading):
+        reading = by_score(documents, sorted(reading), policy.score_order)
+    if repeated and packer.keep_all(reading):
+        return _packing(packer, ranking.order, dropped, costs, policy)
+    selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
+    share = packer.pack(selection, ranking, reading, terms)
+    dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
+    packing = _packing(packer, ranking.order, dropped, costs, policy)
+    return replace(packing, selection=selection, score_order_share=share)
 
 
 def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> dict[int, DropReason]:
@@ -161,18 +147,13 @@ def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> di
 
 
 def _packing(
-    documents: Sequence[Document],
-    packer: Packer,
-    order: tuple[int, ...],
-    dropped: dict[int, DropReason],
-    costs: DocumentCosts,
-    policy: DocumentPolicy,
+    packer: Packer, order: tuple[int, ...], dropped: dict[int, DropReason], costs: DocumentCosts, policy: DocumentPolicy
 ) -> Packing:
     kept = packer.kept
     full = len(kept) == policy.max_documents
     last = max(map(order.index, kept), default=-1)
     for position, index in enumerate(order):
-        if index not in kept:
+        if index not in kept and index not in dropped:
             dropped[index] = "count" if full and position > last else "budget"
     return Packing(
         kept=kept,
@@ -181,19 +162,5 @@ def _packing(
         dropped=MappingProxyType(dict(sorted(dropped.items()))),
         ranking=order,
         costs=costs,
-        cumulative_score=math.fsum(filter(math.isfinite, (score_of(documents[index]) or 0.0 for index in kept))),
+        cumulative_score=math.fsum(filter(math.isfinite, (score_of(costs.documents[index]) or 0.0 for index in kept))),
     )
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        message = f"`{name}` must be one of {', '.join(map(repr, choices))}, got {value!r}"
-        raise ValueError(message)
-
-
-def _is_whole(value: object, *, minimum: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= minimum
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ctxopt_core.accounts import report_of_cut, report_of_untouched
 from ctxopt_core.budget import BudgetWarning, ContextBudget
 from ctxopt_core.cutting import Cut, cut, cut_to_query
-from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.history import HistoryPolicy
@@ -77,10 +77,13 @@ async def afit(
     protect: Collection[str] = (),
     overflow: Overflow = "error",
 ) -> FittedContext:
-    """Fit a request as `fit` does, in a worker thread, so that the event loop stays free. The result is identical."""
-    import asyncio
+    """Fit a request as `fit` does, in a worker thread, so that the event loop stays free. The result is identical.
 
-    return await asyncio.to_thread(
+    A scorer that can be awaited is awaited on the event loop.
+    """
+    from ctxopt_core.awaiting import in_worker
+
+    return await in_worker(
         fit,
         request,
         budget,

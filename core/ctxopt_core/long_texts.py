@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ctxopt_core.cut_points import cluster_start
-from ctxopt_core.query_coverage import QueryCoverage
+from ctxopt_core.term_counts import scanned_bm25
 
 _BLOCK = 2_000
 _LOOK_BACK = 256
 _BORDER = re.compile(r"\n|(?<=[.!?…])\s|(?<=[。！？।॥؟۔])")
 
 
-def stretches(text: str, wanted: frozenset[str], limit: int) -> Iterator[tuple[int, int, bool]]:
+def stretches(text: str, weights: Mapping[str, float], limit: int) -> Iterator[tuple[int, int, bool]]:
     """Yield (start, stop, whether to read it) of consecutive stretches that tile `text`, none like the one before it.
 
     The head is read, and where the terms are that few other places hold.
 
     Args:
         text: A text of more than `limit` characters.
-        wanted: The terms that are looked for; without them the head is all that is read.
+        weights: The terms that are looked for; without them the head is all that is read.
         limit: About how many characters are to be read.
     """
     blocks = list(_blocks(text))
-    read = _worth_reading(text, blocks, wanted, limit)
+    read = _worth_reading(text, blocks, weights, limit)
     start = 0
     for number, (_, stop) in enumerate(blocks):
         if number + 1 == len(blocks) or (number in read) != (number + 1 in read):
@@ -32,11 +32,11 @@ def stretches(text: str, wanted: frozenset[str], limit: int) -> Iterator[tuple[i
             start = stop
 
 
-def _worth_reading(text: str, blocks: list[tuple[int, int]], wanted: frozenset[str], limit: int) -> set[int]:
-    coverage = QueryCoverage(wanted, {number: text[start:stop] for number, (start, stop) in enumerate(blocks)})
+def _worth_reading(text: str, blocks: list[tuple[int, int]], weights: Mapping[str, float], limit: int) -> set[int]:
+    scores = scanned_bm25(weights, [text[start:stop] for start, stop in blocks])
     read = {0}
     left = limit - blocks[0][1]
-    for number in sorted(range(1, len(blocks)), key=lambda number: (-coverage.share(number), number)):
+    for number in sorted(range(1, len(blocks)), key=lambda number: (-scores[number], number)):
         start, stop = blocks[number]
         left -= stop - start
         if left < 0:

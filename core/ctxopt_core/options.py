@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
 
 Overflow = Literal["error", "empty"]

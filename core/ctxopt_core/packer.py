@@ -1,4 +1,4 @@
-"""Placing documents in a budget, most relevant first: whole where they fit, then as their best passages."""
+"""Placing documents in a budget: whole ones, and passages of others."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ctxopt_core.document_costs import DocumentCosts
+from ctxopt_core.duplicates import contained
 from ctxopt_core.passages import Passages
-from ctxopt_core.query_coverage import QueryCoverage
-from ctxopt_core.ranking import in_reading_order
+from ctxopt_core.query_terms import QueryTerms
+from ctxopt_core.ranking import Ranking, in_reading_order
+from ctxopt_core.selection import Resolved, choose
+from ctxopt_core.stitching import Stitching
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.truncation import truncate
 
 if TYPE_CHECKING:
-    from ctxopt_core.documents import DocumentPolicy
+    from ctxopt_core.document_policy import DocumentPolicy
 
 _LEAST_ROOM = 4
 _SLACK_PER_DOCUMENT = 4
 _CUT_TRIES = 8
-_MOST_RESERVED = 3
-_LEAST_SHARE = 0.2
-_MOST_OF_QUERY = 0.5
-_FAR_MORE = 4
+_FILL_ROUNDS = 3
 
 
 class Packer:
@@ -31,34 +31,35 @@ class Packer:
         costs: The documents and what they cost.
         counter: Counts texts.
         budget: Tokens that the kept documents may count, rendered and joined.
-        query: What is asked.
         policy: How to choose.
     """
 
-    def __init__(
-        self, costs: DocumentCosts, counter: TokenCounter, budget: int, query: str, policy: DocumentPolicy
-    ) -> None:
+    def __init__(self, costs: DocumentCosts, counter: TokenCounter, budget: int, policy: DocumentPolicy) -> None:
         self._costs = costs
         self._counter = counter
         self._budget = budget
         self._policy = policy
-        self._passages = Passages(costs, counter, query, policy.passage_marker)
         self._order: Sequence[int] = ()
+        self._reading: Sequence[int] = ()
         self._whole: set[int] = set()
+        self._stitching = Stitching()
+        self._passages = Passages(costs, counter, {}, {}, policy.passage_marker)
         self._cut: dict[int, str] = {}
         self._counted: tuple[tuple[int, ...], dict[int, str], int] | None = None
+        self.repeated: set[int] = set()
 
     @property
     def texts(self) -> dict[int, str]:
         """The texts of the documents that are kept in part."""
-        texts = {**self._passages.texts, **self._cut}
+        texts = {**self._stitching.texts, **self._passages.texts, **self._cut}
         return {index: text for index, text in texts.items() if text != self._costs.text(index)}
 
     @property
     def kept(self) -> tuple[int, ...]:
         """The kept documents in reading order."""
         present = self._whole | self._passages.texts.keys() | self._cut.keys()
-        return in_reading_order([i for i in self._order if i in present], self._policy.reading_order)
+        kept = in_reading_order([i for i in self._reading if i in present], self._policy.reading_order)
+        return self._stitching.in_order(kept)
 
     @property
     def tokens(self) -> int:
@@ -77,35 +78,46 @@ class Packer:
             if not self._costs.fits(index, room):
                 return False
             room -= self._costs[index]
-        self._order, self._whole = order, set(order)
+        self._reading, self._whole = order, set(order)
         if self.tokens <= self._budget:
             return True
         self._whole = set()
         return False
 
-    def pack(self, order: Sequence[int]) -> None:
-        """Keep what fits, considering the documents in this order."""
-        self._order = order
-        if self._policy.passages and order:
-            self._begin_best()
-            self._begin_missing()
-        self._place_whole()
+    def pack(self, selection: Resolved, ranking: Ranking, reading: Sequence[int], terms: QueryTerms) -> float | None:
+        """Keep what fits.
+
+        Args:
+            selection: How to choose.
+            ranking: The documents in the order in which they are considered.
+            reading: The same documents, the one that is read first as the best one first.
+            terms: What the query says.
+
+        Returns:
+            With the optimal selection, what share of its worth the order by score would have reached.
+        """
+        self._order, self._reading = ranking.order, reading
+        marker = self._policy.passage_marker
+        self._passages = Passages(self._costs, self._counter, terms.weights, ranking.relevance, marker)
+        share = None
+        if selection == "score":
+            if self._policy.passages and self._order:
+                self._begin_best()
+            self._place(self._order)
+        elif selection != "passages":
+            room = self._budget + self._costs.separator_tokens
+            choice = choose(self._costs.documents, ranking, self._costs, room, self._policy)
+            self._place(choice.documents)
+            share = choice.score_order_share
         self._settle()
         if self._policy.passages:
             self._fill()
-            self._settle()
-            if order and not self.kept:
-                self._cut_best()
+        return share
 
     @property
     def _places_left(self) -> int:
         most = self._policy.max_documents
         return len(self._order) if most is None else most - len(self.kept)
-
-    @property
-    def _begun_tokens(self) -> int:
-        texts = self._passages.texts
-        return sum(map(self._costs.of_text, texts, texts.values()))
 
     def _begin_best(self) -> None:
         """Give the best document, if it is too big alone, its best passage, and more of it up to half the budget."""
@@ -115,64 +127,36 @@ class Packer:
             left = self._passages.take_best(self._budget, documents=1, units=1)
             self._passages.take_best(left - self._budget // 2, documents=1)
 
-    def _begin_missing(self) -> None:
-        """Give room to a passage for what the query asks about and no document holds that would be kept whole.
-
-        A quarter of the budget is out of its reach, and the best document unless it holds next to nothing of the query
-        and the other most of it.
-        """
-        if not self._passages.wanted:
-            return
-        texts = {index: self._costs.text(index) for index in self._order}
-        coverage = QueryCoverage(self._passages.wanted, texts)
-        useless: set[int] = set()
-        for _ in range(_MOST_RESERVED):
-            self._place_whole()
-            missing = coverage.missing(self._whole, self._passages.texts.values())
-            others = [index for index in self._order if index not in self._whole and index not in useless]
-            self._whole = set()
-            source = coverage.best_source(missing, others, _LEAST_SHARE)
-            if source is None:
-                return
-            best = coverage.share(self._order[0])
-            yields = coverage.share(source) >= max(_MOST_OF_QUERY, _FAR_MORE * best)
-            if not self._begin(source, missing, beside_best=not yields):
-                useless.add(source)
-
-    def _begin(self, index: int, wanted: frozenset[str], *, beside_best: bool) -> bool:
-        """Take one unit of a document for the sake of some terms, if there is room, beside the best document or not."""
-        best, begun = self._order[0], self._begun_tokens
-        best_waits = best not in (index, *self._passages.texts)
-        room, places = self._budget * 3 // 4 - begun, self._places_left - best_waits
-        if beside_best and best_waits and self._costs.fits(best, self._budget):
-            room = min(room, self._budget - begun - self._costs[best])
-        if room < _LEAST_ROOM:
-            return False
-        chosen = self._passages.texts.keys() | {index}
-        positions = {i: position for position, i in enumerate(self._order) if i in chosen}
-        self._passages.consider(positions, room, wanted)
-        return self._passages.take_best(room, documents=places, units=1) < room
-
-    def _place_whole(self) -> None:
-        begun, places = self._passages.texts, self._places_left
-        room = self._budget - self._begun_tokens
-        for index in self._order:
-            if not places or room <= 0:
+    def _place(self, order: Sequence[int]) -> None:
+        """Place whole documents in this order; where they overlap, more of them in the room that they share."""
+        begun = self._passages.texts
+        self._place_whole(order, self._budget - sum(map(self._costs.of_text, begun, begun.values())))
+        while self._drop_repeated() | self._stitch():
+            if not self._place_whole(order, self._budget - self.tokens):
                 break
-            if index not in begun and self._costs.fits(index, room):
+
+    def _place_whole(self, order: Sequence[int], room: int) -> bool:
+        begun, places, before = self._passages.texts, self._places_left, len(self._whole)
+        for index in order:
+            if places <= 0 or room <= 0:
+                break
+            if index not in self._whole | self.repeated and index not in begun and self._costs.fits(index, room):
                 self._whole.add(index)
                 room -= self._costs[index]
                 places -= 1
+        return len(self._whole) > before
 
-    def _fill(self) -> None:
-        """Fill what is left with passages of documents that are not whole."""
-        room = self._budget - self.tokens
-        rest = {index: position for position, index in enumerate(self._order) if index not in self._whole}
-        if not rest or room < _LEAST_ROOM:
-            return
-        self._passages.consider(rest, room)
-        left = self._passages.take_best(room, documents=self._places_left)
-        self._passages.take_more(left, documents=self._places_left)
+    def _drop_repeated(self) -> bool:
+        """Drop what another whole document holds; tell whether there was any."""
+        repeated = contained(self._costs.documents, [index for index in self._order if index in self._whole])
+        self._whole.difference_update(repeated)
+        self.repeated.update(repeated)
+        return bool(repeated)
+
+    def _stitch(self) -> bool:
+        """Stitch what is whole; tell whether any of it overlaps."""
+        self._stitching = Stitching.of(self._costs.documents, self._whole, self._order)
+        return bool(self._stitching.chains)
 
     def _settle(self) -> None:
         """Give up what is worth least until the join of all parts keeps the budget, whatever single counts said."""
@@ -183,6 +167,24 @@ class Packer:
                 if over > 0 and index in self._whole:
                     self._whole.discard(index)
                     over -= self._costs[index]
+            self._stitch()
+
+    def _fill(self) -> None:
+        """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
+        rest = {
+            index: position for position, index in enumerate(self._order) if index not in self._whole | self.repeated
+        }
+        for _ in range(_FILL_ROUNDS):
+            before = self.tokens
+            if not rest or self._budget - before < _LEAST_ROOM:
+                break
+            self._passages.consider(rest, self._budget - before)
+            self._passages.take_best(self._budget - before, documents=self._places_left)
+            self._settle()
+            if self.tokens <= before:
+                break
+        if self._order and not self.kept:
+            self._cut_best()
 
     def _cut_best(self) -> None:
         """Keep something of the best document, cut at a word, where not one sentence of any fits."""

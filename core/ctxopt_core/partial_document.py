@@ -20,7 +20,8 @@ class PartialDocument:
         text: Its text.
         units: The units of the text.
         terms: The terms of each unit; none where nothing is looked for.
-        worth: What each unit is worth to the query, by the document's rank too; 0.0 for nothing.
+        match: How well each unit, or one near it, answers the query, from 0.0 to 1.0.
+        worth: What each unit is worth, its document's rank included.
         chosen: The units that are chosen, by number.
     """
 
@@ -29,6 +30,7 @@ class PartialDocument:
     text: str
     units: Sequence[Unit]
     terms: Sequence[Sequence[str]] = ()
+    match: Sequence[float] = ()
     worth: Sequence[float] = ()
     chosen: set[int] = field(default_factory=set)
 
@@ -47,15 +49,6 @@ class PartialDocument:
         before = number > 0 and number - 1 not in self.chosen
         after = number + 1 < len(self.units) and number + 1 not in self.chosen
         return before + after
-
-    def distances(self) -> list[int]:
-        """Return how far each unit is from the nearest chosen one; 0 for the chosen."""
-        far = len(self.units)
-        distances = [0 if number in self.chosen else far for number in range(far)]
-        for numbers, step in ((range(1, far), -1), (range(far - 2, -1, -1), 1)):
-            for number in numbers:
-                distances[number] = min(distances[number], distances[number + step] + 1)
-        return distances
 
     def render(self, marker: str) -> str:
         """Return the chosen units in their order, with the marker wherever something is missing."""

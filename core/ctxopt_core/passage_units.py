@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ctxopt_core.cut_points import cluster_end, cluster_start
@@ -41,7 +41,7 @@ class Unit:
     sentence: bool
 
 
-def read_units(text: str, wanted: frozenset[str], limit: int) -> tuple[tuple[Unit, ...], tuple[Terms, ...]]:
+def read_units(text: str, weights: Mapping[str, float], limit: int) -> tuple[tuple[Unit, ...], tuple[Terms, ...]]:
     """Return the units of a text in order, and the terms of each.
 
     Together the units are the text without the white space at its two ends. A sentence of less than about 12 tokens
@@ -50,23 +50,23 @@ def read_units(text: str, wanted: frozenset[str], limit: int) -> tuple[tuple[Uni
 
     Args:
         text: The text.
-        wanted: The terms that are looked for. Without any, no terms are returned.
+        weights: The terms that are looked for. Without any, no terms are returned.
         limit: About how many characters are read. In a longer text each stretch that is not read is one unit without
             terms.
     """
     if len(text) <= limit:
-        return _units_of(text), _terms_of(text) if wanted else ()
+        return _units_of(text), _terms_of(text) if weights else ()
     units: list[Unit] = []
     terms: list[Terms] = []
     begin = len(text) - len(text.lstrip())
-    for start, stop, read in stretches(text, wanted, limit):
+    for start, stop, read in stretches(text, weights, limit):
         part = text[start:stop]
         found = _units_of(part) if read else (Unit(start=0, stop=len(part.rstrip()), sentence=False),)
         for unit in found:
             if unit.stop:
                 units.append(Unit(start=begin, stop=start + unit.stop, sentence=unit.sentence))
                 begin = start + unit.stop
-        if wanted:
+        if weights:
             terms.extend(_terms_of(part) if read else [()] * bool(found[0].stop))
     return tuple(units), tuple(terms)
 

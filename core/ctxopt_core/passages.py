@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, repeat
 
 from ctxopt_core.document_costs import DocumentCosts
 from ctxopt_core.partial_document import PartialDocument
 from ctxopt_core.passage_units import read_units
-from ctxopt_core.relevance import bm25_of_terms, tokenize
 from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.unit_worth import weigh_units
 
-_MOST_DOCUMENTS = 64
+_MOST_DOCUMENTS = 256
 _LEAST_READ = 24_000
 _LONGEST_READ = 200_000
-_READ_TO_CHOOSE = 400
-_READ_TO_FILL = 8
-_NEIGHBOUR_WORTH = 0.7
-_RANK_DAMPING = 3
+_READ_PER_TOKEN = 32
+_READ_WITHOUT_QUERY = 16
 _PATIENCE = 200
 _CHARACTERS_PER_TOKEN = 16
+_FEWEST_TERMS = 5
 
 
 class Passages:
@@ -28,37 +26,44 @@ class Passages:
     Args:
         costs: The documents and what they cost.
         counter: Counts the units.
-        query: What is asked. Without words in it, the heads of the documents are their best passages.
+        weights: The terms of the query. Without any, the heads of the documents are their best passages.
+        relevance: How relevant each document is, from 0.0 to 1.0.
         marker: What stands where something is missing.
     """
 
-    def __init__(self, costs: DocumentCosts, counter: TokenCounter, query: str, marker: str) -> None:
+    def __init__(
+        self,
+        costs: DocumentCosts,
+        counter: TokenCounter,
+        weights: Mapping[str, float],
+        relevance: Mapping[int, float],
+        marker: str,
+    ) -> None:
         self._costs = costs
         self._counter = counter
-        self.wanted = frozenset(tokenize(query))
+        self._weights = weights
+        self._relevance = relevance
         self._marker = marker
         self._gap_tokens = max(counter.count(marker.strip()), counter.count(marker.rstrip()))
         self._documents: dict[int, PartialDocument] = {}
+        self._said: set[tuple[str, ...]] = set()
 
     @property
     def texts(self) -> dict[int, str]:
         """The passages of each document of which something is chosen."""
         return {i: part.render(self._marker) for i, part in self._documents.items() if part.chosen}
 
-    def consider(self, positions: Mapping[int, int], room: int, wanted: frozenset[str] | None = None) -> None:
+    def consider(self, positions: Mapping[int, int], room: int) -> None:
         """Let units be chosen from these documents; what was chosen before stays chosen.
 
         Args:
             positions: For each document how many rank above it, best first. Documents that are chosen from are among
                 them; of the others no more are read than can matter.
             room: Tokens that may be added: the fewer, the fewer documents matter.
-            wanted: The terms by which units are judged; by default those of the query.
         """
-        earlier = self._documents
-        self._documents = {}
-        wanted = self.wanted if wanted is None else wanted
-        longest = max(_LONGEST_READ, room * _READ_TO_FILL)
-        left = min(longest, max(_LEAST_READ, room * _READ_TO_CHOOSE) if wanted else room * _CHARACTERS_PER_TOKEN)
+        earlier, self._documents = self._documents, {}
+        longest = max(_LONGEST_READ, room * _READ_PER_TOKEN)
+        left = max(_LEAST_READ, room * _READ_PER_TOKEN) if self._weights else room * _READ_WITHOUT_QUERY
         for index, position in positions.items():
             known = earlier.get(index)
             if known and known.chosen:
@@ -66,14 +71,14 @@ class Passages:
             elif left > 0 and len(self._documents) < _MOST_DOCUMENTS:
                 text = self._costs.text(index)
                 left -= len(text)
-                units, terms = read_units(text, wanted, longest)
+                units, terms = read_units(text, self._weights, longest)
                 self._documents[index] = PartialDocument(
                     index=index, position=position, text=text, units=units, terms=terms
                 )
-        self._judge(wanted)
+        weigh_units(list(self._documents.values()), self._weights, self._relevance)
 
     def take_best(self, room: int, *, documents: int, units: int | None = None) -> int:
-        """Choose the units that answer the query, best first; where there is no query, heads.
+        """Choose the units that are worth most to the query, best first; where there is no query, heads.
 
         Args:
             room: Tokens that may be added.
@@ -83,26 +88,16 @@ class Passages:
         Returns:
             The tokens that are left of `room`, as far as single counts can tell.
         """
-        if not self.wanted:
+        if not self._weights:
             return self._take(self._heads(), room, documents, units)
-        hits = [(part, n) for part in self._documents.values() for n, worth in enumerate(part.worth) if worth > 0.0]
-        hits.sort(key=lambda hit: (-hit[0].worth[hit[1]], hit[0].position, hit[1]))
-        return self._take(hits, room, documents, units)
-
-    def take_more(self, room: int, *, documents: int) -> int:
-        """Choose what stands around the chosen units, nearest first, then heads of further documents.
-
-        The arguments and the result are those of `take_best`.
-        """
-        around = [
-            (distance, part.position, n, part)
+        worthwhile = [
+            (part, n)
             for part in self._documents.values()
-            if part.chosen
-            for n, distance in enumerate(part.distances())
-            if distance and part.units[n].sentence
+            for n, unit in enumerate(part.units)
+            if unit.sentence or part.match[n] > 0.0
         ]
-        around.sort(key=lambda near: near[:3])
-        return self._take(chain(((part, n) for _, _, n, part in around), self._heads()), room, documents)
+        worthwhile.sort(key=lambda hit: (-hit[0].worth[hit[1]], hit[0].position, hit[1]))
+        return self._take(worthwhile, room, documents, units)
 
     def best_start(self) -> tuple[int, int] | None:
         """Return the document and the offset of the unit of most worth, chosen or not; None without any unit."""
@@ -122,21 +117,9 @@ class Passages:
             if tokens <= 0:
                 break
             part.chosen.discard(number)
+            self._said.discard(self._saying(part, number))
             tokens -= self._count(part, number)
         return bool(chosen)
-
-    def _judge(self, wanted: frozenset[str]) -> None:
-        """Weigh all units: its own score or most of a neighbour's, the less the lower its document ranks."""
-        parts = list(self._documents.values())
-        texts = [terms for part in parts for terms in part.terms]
-        scores = chain(bm25_of_terms(wanted, texts), repeat(0.0))
-        for part in parts:
-            own = [next(scores) for _ in part.units]
-            around = [max(pair) for pair in zip([0.0, *own], [*own[1:], 0.0], strict=False)]
-            part.worth = [
-                max(mine, _NEIGHBOUR_WORTH * theirs) / (part.position + _RANK_DAMPING)
-                for mine, theirs in zip(own, around, strict=True)
-            ]
 
     def _heads(self) -> Iterator[tuple[PartialDocument, int]]:
         """Yield the units of each document from its start, as long as they are taken."""
@@ -154,7 +137,8 @@ class Passages:
         for part, number in candidates:
             if room < 1 or refused == _PATIENCE or taken == units:
                 break
-            if number in part.chosen or not (part.chosen or documents):
+            said = self._saying(part, number)
+            if number in part.chosen or said in self._said or not (part.chosen or documents):
                 continue
             cost = self._cost(part, number, room)
             if cost > room:
@@ -164,8 +148,13 @@ class Passages:
             taken += 1
             documents -= not part.chosen
             part.chosen.add(number)
+            if len(said) >= _FEWEST_TERMS:
+                self._said.add(said)
             room -= cost
         return room
+
+    def _saying(self, part: PartialDocument, number: int) -> tuple[str, ...]:
+        return tuple(part.terms[number]) if part.terms else ()
 
     def _cost(self, part: PartialDocument, number: int, room: int) -> int:
         """Return what a unit adds: itself, its markers and, with the first unit, the document's frame."""

@@ -3,31 +3,76 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
 
+from ctxopt_core.relevance import Scorer
 from ctxopt_core.request import Document
-
-if TYPE_CHECKING:
-    from ctxopt_core.documents import DocumentPolicy
+from ctxopt_core.scoring import call_scorer
+from ctxopt_core.term_counts import scanned_bm25
 
 ScoreOrder = Literal["higher", "lower"]
 ReadingOrder = Literal["score", "original", "edges"]
 
+_RANK_OFFSET = 3
+_RELEVANCE_WEIGHT = 0.25
 
-def rank(documents: Sequence[Document], indices: Sequence[int], query: str, policy: DocumentPolicy) -> tuple[int, ...]:
-    """Return `indices` with the most relevant document first, for when not everything fits.
 
-    The retriever's scores decide; where there are none, its order does.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Documents in the order in which they are considered.
+
+    Args:
+        order: The documents, best first.
+        relevance: How relevant each is to the query, from 0.0 for the least to 1.0 for the most relevant.
+    """
+
+    order: tuple[int, ...] = ()
+    relevance: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    def without(self, indices: Collection[int]) -> Ranking:
+        """Return the ranking without some documents."""
+        return replace(self, order=tuple(index for index in self.order if index not in indices))
+
+
+def rank(
+    documents: Sequence[Document],
+    indices: Sequence[int],
+    query: str,
+    weights: Mapping[str, float],
+    *,
+    score_order: ScoreOrder,
+    scorer: Scorer | None,
+) -> Ranking:
+    """Return `indices` with the most promising document first, for when not everything fits.
+
+    The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
+    order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
+    retriever counts four times as much. Without any score the relevance alone decides, and without a query the order of
+    arrival.
 
     Args:
         documents: All documents.
         indices: Those that are ranked, in arrival order.
         query: What is asked, untruncated.
-        policy: Tells which scores are better.
+        weights: The terms of the query.
+        score_order: Which scores are better.
+        scorer: Tells the relevance; by default the words that a document shares with the query do.
     """
-    del query  # documents without scores will be ranked by it
-    return by_score(documents, indices, policy.score_order)
+    relevance = _relevance(documents, indices, query, weights, scorer)
+    by_relevance = sorted(indices, key=lambda index: -relevance[index])
+    if not has_scores(documents, indices):
+        return Ranking(order=tuple(by_relevance), relevance=MappingProxyType(relevance))
+    merit = {
+        index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(by_score(documents, indices, score_order))
+    }
+    for place, index in enumerate(by_relevance):
+        if relevance[index] > 0.0:
+            merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)
+    order = sorted(merit, key=lambda index: -merit[index])
+    return Ranking(order=tuple(order), relevance=MappingProxyType(relevance))
 
 
 def by_score(documents: Sequence[Document], indices: Sequence[int], order: ScoreOrder) -> tuple[int, ...]:
@@ -38,6 +83,11 @@ def by_score(documents: Sequence[Document], indices: Sequence[int], order: Score
     # `reverse` keeps equal scores in arrival order, too.
     scored.sort(key=lambda index: scores[index] or 0.0, reverse=order == "higher")
     return (*scored, *unscored)
+
+
+def has_scores(documents: Sequence[Document], indices: Sequence[int]) -> bool:
+    """Tell whether any of these documents has a score."""
+    return any(score_of(documents[index]) is not None for index in indices)
 
 
 def score_of(document: Document) -> float | None:
@@ -57,3 +107,29 @@ def in_reading_order(kept: Sequence[int], order: ReadingOrder) -> tuple[int, ...
     if order == "edges":
         return (*kept[::2], *reversed(kept[1::2]))
     return tuple(kept)
+
+
+def spread(scores: Sequence[float]) -> list[float]:
+    """Return scores moved and scaled so that the least is 0.0 and the most 1.0; all 0.0 if they are equal."""
+    finite = [score for score in scores if math.isfinite(score)]
+    least, most = min(finite, default=0.0), max(finite, default=0.0)
+    if most <= least:
+        return [1.0 if score == math.inf else 0.0 for score in scores]
+    # Halves keep the difference of two huge numbers finite.
+    span = most / 2 - least / 2
+    return [min(1.0, max(0.0, (score / 2 - least / 2) / span)) for score in scores]
+
+
+def _relevance(
+    documents: Sequence[Document],
+    indices: Sequence[int],
+    query: str,
+    weights: Mapping[str, float],
+    scorer: Scorer | None,
+) -> dict[int, float]:
+    texts = [documents[index].text or "" for index in indices]
+    if scorer is None or not query.strip() or not texts:
+        scores = scanned_bm25(weights, texts)
+    else:
+        scores = call_scorer(scorer, query, texts)
+    return dict(zip(indices, spread(scores), strict=True))

@@ -7,8 +7,8 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from ctxopt_core.text_memory import TextMemory
 
@@ -36,6 +36,7 @@ _BY_PAIRS = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]")
 _BY_TRIPLES = re.compile(f"[{_SOUTH_EAST_ASIA}]")
 
 
+@runtime_checkable
 class Scorer(Protocol):
     """Tells how relevant texts are to a query.
 
@@ -66,29 +67,44 @@ def bm25_scorer(query: str, texts: Sequence[str]) -> list[float]:
 
 def bm25_scores(query: str, texts: Sequence[str]) -> list[float]:
     """Return the BM25 score of each text (Lucene's inverse document frequency, k1 1.2, b 0.75)."""
-    wanted = frozenset(tokenize(query))
+    wanted = dict.fromkeys(tokenize(query), 1.0)
     if not wanted:
         return [0.0] * len(texts)
     return bm25_of_terms(wanted, [terms_of(text) for text in texts])
 
 
-def bm25_of_terms(wanted: frozenset[str], texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return the BM25 score of texts that are given as their terms."""
-    found = [[term for term in terms if term in wanted] for terms in texts]
-    spread = Counter(term for terms in found for term in set(terms))
-    rarity = {
-        term: math.log1p((len(texts) - holding + 0.5) / (holding + 0.5)) for term, holding in sorted(spread.items())
-    }
-    mean_length = sum(map(len, texts)) / len(texts) if spread else 1.0
+def bm25_of_terms(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+    """Return the BM25 score of texts that are given as their terms, each term of the query times its weight."""
+    counts = [Counter([term for term in terms if term in weights]) for terms in texts]
+    return bm25_of_counts(weights, counts, [len(terms) for terms in texts])
+
+
+def bm25_of_counts(
+    weights: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]
+) -> list[float]:
+    """Return the BM25 score of texts by how often they hold each term and how long they are, in any unit."""
+    holding = Counter(term for found in counts for term in found)
+    worth = {term: weights[term] * _inverse_frequency(count, len(counts)) for term, count in holding.items()}
+    mean_length = sum(lengths) / len(lengths) if holding else 1.0
     return [
-        _score(Counter(hits), rarity, len(terms) / mean_length) if hits else 0.0
-        for hits, terms in zip(found, texts, strict=True)
+        _score(found, worth, length / mean_length) if found else 0.0
+        for found, length in zip(counts, lengths, strict=True)
     ]
 
 
-def _score(counts: Counter[str], rarity: dict[str, float], relative_length: float) -> float:
+def inverse_frequencies(texts: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return for each term of some texts how rare it is among them (Lucene's inverse document frequency)."""
+    holding = Counter(term for terms in texts for term in set(terms))
+    return {term: _inverse_frequency(count, len(texts)) for term, count in holding.items()}
+
+
+def _inverse_frequency(holding: int, texts: int) -> float:
+    return math.log1p((texts - holding + 0.5) / (holding + 0.5))
+
+
+def _score(counts: Mapping[str, int], worth: Mapping[str, float], relative_length: float) -> float:
     damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
-    return math.fsum(rarity[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items())
+    return math.fsum(worth[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items())
 
 
 def terms_of(text: str) -> tuple[str, ...]:
@@ -108,16 +124,26 @@ def tokenize(text: str) -> list[str]:
     every three.
     """
     folded = fold(text)
+    found = words(folded)
     if folded.isascii():
-        words = _ASCII_WORDS.findall(folded)
-        return [word[:STEM_LETTERS] if len(word) > STEM_LETTERS and word.isalpha() else word for word in words]
+        return [word[:STEM_LETTERS] if len(word) > STEM_LETTERS and word.isalpha() else word for word in found]
     terms: list[str] = []
-    for run in _WORDS.findall(folded):
-        if run < _FIRST_UNSPACED:
-            terms.append(_stem(run))
+    for word in found:
+        if word < _FIRST_UNSPACED:
+            terms.append(_stem(word))
         else:
-            terms.extend(_terms_of_run(run))
+            terms.extend(terms_of_word(word))
     return terms
+
+
+def words(folded: str) -> list[str]:
+    """Return the words of a text that `fold` returned; a run of a script without blanks is one word."""
+    return (_ASCII_WORDS if folded.isascii() else _WORDS).findall(folded)
+
+
+def is_unspaced(word: str) -> bool:
+    """Tell whether a word is a run of characters of a script that puts no blanks between words."""
+    return bool(_BY_PAIRS.match(word) or _BY_TRIPLES.match(word))
 
 
 def fold(text: str) -> str:
@@ -125,12 +151,13 @@ def fold(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
-def _terms_of_run(run: str) -> Iterable[str]:
-    if _BY_PAIRS.match(run):
-        return _neighbours(run, 2)
-    if _BY_TRIPLES.match(run):
-        return _neighbours(run, 3)
-    return (_stem(run),)
+def terms_of_word(word: str) -> Iterable[str]:
+    """Return the terms of one word that `words` returned."""
+    if _BY_PAIRS.match(word):
+        return _neighbours(word, 2)
+    if _BY_TRIPLES.match(word):
+        return _neighbours(word, 3)
+    return (_stem(word),)
 
 
 def _neighbours(run: str, size: int) -> Iterator[str]:

@@ -6,15 +6,13 @@ of one run can be compared. Milliseconds of different machines cannot.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from history_tables import chat_rows, share_rows, window_rows
 from import_cost import import_rows
-from result_table import Row, as_table, summary
+from program import run
+from result_table import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +49,8 @@ QUICK = Plan(shares=((60, 1), (1_000, 1)), lengths=(500, 1_000), length_rounds=1
 
 def main() -> None:
     """Measure, and print tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="short histories, each candidate once: a trial, no result")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE as well")
-    chosen = parser.parse_args()
-    rows: list[Row] = []
-    for table in tables(QUICK if chosen.quick else FULL):
-        rows += table
-        print(as_table(table), end="\n\n", flush=True)
-    print("Medians of CPU time. `x NAME` is how many times faster than NAME; `x its own time` is a growth.")
-    print(summary(rows))
-    if chosen.json:
-        chosen.json.write_text(json.dumps([row.to_dict() for row in rows], indent=1), encoding="utf-8")
+    note = "Medians of CPU time. `x NAME` is how many times faster than NAME; `x its own time` is a growth."
+    run(__doc__, lambda quick: tables(QUICK if quick else FULL), note)
 
 
 def tables(plan: Plan) -> Iterator[list[Row]]:

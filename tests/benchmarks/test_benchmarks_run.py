@@ -1,4 +1,4 @@
-"""The benchmark runs: a short trial of it prints every row, with the targets of the long one."""
+"""The benchmarks run: a short trial of each prints every row, with the targets of the long one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-PROGRAM = Path(__file__).resolve().parent / "history.py"
+FOLDER = Path(__file__).resolve().parent
 OURS = [f"ours, {call}, {state}" for call in ("fit", "invoke") for state in ("cold", "warm")]
 PEERS = {"trim_messages", "early-exit scan"}
 
@@ -22,18 +22,27 @@ class Trial:
     rows: list[dict[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    folder = tmp_path_factory.mktemp("elsewhere")
-    command = [sys.executable, str(PROGRAM), "--quick", "--json", "rows.json"]
+def trial_of(program: str, folder: Path) -> Trial:
+    command = [sys.executable, str(FOLDER / program), "--quick", "--json", "rows.json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return Trial(printed=done.stdout, rows=json.loads((folder / "rows.json").read_text(encoding="utf-8")))
 
 
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    return {name: trial_of(f"{name}.py", folder) for name in ("history", "documents")}
+
+
 @pytest.fixture
-def rows(trial: Trial) -> list[dict[str, Any]]:
-    return trial.rows
+def rows(trials: dict[str, Trial]) -> list[dict[str, Any]]:
+    return trials["history"].rows
+
+
+@pytest.fixture(params=["history", "documents"])
+def trial(trials: dict[str, Trial], request: pytest.FixtureRequest) -> Trial:
+    return trials[request.param]
 
 
 @pytest.mark.parametrize(
@@ -101,3 +110,20 @@ def test_the_tables_tell_how_many_targets_were_reached(trial: Trial) -> None:
         sum(outcomes),
         len(outcomes) - sum(outcomes),
     )
+
+
+def test_every_selection_is_measured_cold_and_warm(trials: dict[str, Trial]) -> None:
+    found = {row["candidate"] for row in trials["documents"].rows if "packed" in row["section"]}
+    states = ("scores, cold", "no scores, cold", "scores, warm")
+    selections = ("auto", "score", "passages", "density", "optimal")
+    ours = {f"ours, {selection}, {state}" for selection in selections for state in states}
+    assert found - {"llmslim", "trimwise"} == {"tokenise once", *ours}
+
+
+def test_choices_by_value_have_their_targets(trials: dict[str, Trial]) -> None:
+    targets = {
+        (row["candidate"], target["of"], target["figure"])
+        for row in trials["documents"].rows
+        for target in row["targets"]
+    }
+    assert targets == {("optimal", "ms", 100), ("density", "the optimum", 0.995)}

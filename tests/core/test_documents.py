@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from ctxopt_core.documents import DocumentPolicy, Packing, pack_documents
+from ctxopt_core.document_policy import DocumentPolicy
+from ctxopt_core.documents import Packing, pack_documents
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.rendering import PlainDocuments
 from ctxopt_core.request import Document

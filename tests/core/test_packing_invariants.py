@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broken_cuts import cut_faults
-from ctxopt_core.documents import DocumentPolicy, pack_documents
+from ctxopt_core.document_policy import DocumentPolicy
+from ctxopt_core.documents import pack_documents
 from ctxopt_core.ranking import score_of
 from ctxopt_core.request import Document
 from ctxopt_core.tokens import CallableCounter, EstimateCounter, TiktokenCounter

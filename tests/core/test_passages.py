@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from ctxopt_core.documents import DocumentPolicy, pack_documents
+from ctxopt_core.document_policy import DocumentPolicy
+from ctxopt_core.documents import pack_documents
 from ctxopt_core.passage_units import read_units
 from ctxopt_core.request import Document
 from ctxopt_core.tokens import CallableCounter, TiktokenCounter

@@ -1,144 +1,138 @@
-"""What survives a fit, and how much of the budget it uses, on real sets with gold evidence.
+"""What is kept on real sets with gold evidence: of documents, beside what others keep, and of whole requests.
 
-    make evaluate                     # reads the folder named by CTXOPT_EVAL_DATA, by default ../shared/data
-    python tests/evaluation/evaluate.py --every 10
+    make evaluate                     # installs the others, runs everything, writes the table of docs/benchmarks.md
+    python tests/evaluation/evaluate.py --part requests --every 10
+    python tests/evaluation/evaluate.py --part documents --half even --sets docs_musique --candidates ours,score_skip
 
-Every result is rendered and counted again with tiktoken alone. No model is asked.
+It reads the folder named by CTXOPT_EVAL_DATA, by default ../shared/data, and leaves with a message where there is none.
+Results of others are remembered in CTXOPT_EVAL_CACHE, by default ~/.cache/ctxopt-evaluation. No model is asked.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import json
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
-from types import ModuleType
-from typing import Any
 
-from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, Document, FittedContext, counter_for, fit
-from ctxopt_core.openai_messages import OpenAIMessages, fitted_openai
-from ctxopt_core.vocabulary import load_encoding
+from document_evaluation.candidates import BY_NAME, CANDIDATES, DEFAULT
+from document_evaluation.cases import MODES, ROOT, SETS, chosen, items, load_data, modes_of
+from document_evaluation.figures import Results
+from document_evaluation.runs import Cell, Memory, cache_folder, gathered, run_all, tasks_of
+from document_evaluation.tables import report, write_between_markers
+from document_evaluation.verdict import demands
+from progress import Progress
+from whole_requests import print_requests
 
-ROOT = Path(__file__).parents[2]
-DEFAULT_DATA = ROOT / ".." / "shared" / "data"
-COUNTER = counter_for("o200k_base")
-DOCUMENT_SETS = ("docs_hotpotqa", "docs_musique", "docs_xquad12", "rag_chat_mtrag_un", "longdoc_covidqa")
-CONVERSATIONS = ("conv_locomo", "conv_qmsum")
-SHARES = (0.10, 0.20, 0.35, 0.50)
-WINDOWS = (1_000, 2_000, 4_000, 8_000)
-FRAME = 60
+PAGE = ROOT / "docs" / "benchmarks.md"
+_REQUESTS_EVERY = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """One fit: the share of the budget that it uses, the share of the evidence that it keeps, whether it is over."""
-
-    used: float
-    recall: float
-    over: bool
+def keep_to_one_thread() -> None:
+    """Make numeric libraries, which are loaded later, use one thread each: the processes share the cores."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
-def load_data() -> ModuleType:
-    """Load the sets' own loader, or leave with a message where there is none."""
-    folder = Path(os.environ.get("CTXOPT_EVAL_DATA") or DEFAULT_DATA)
-    loader = folder / "evaldata.py"
-    if not loader.is_file():
-        sys.exit(f"evaluation skipped: no data in {folder}; set CTXOPT_EVAL_DATA")
-    spec = importlib.util.spec_from_file_location("evaldata", loader)
-    if spec is None or spec.loader is None:
-        sys.exit(f"evaluation skipped: {loader} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Measure what is kept on the evaluation sets.")
+    names = [candidate.name for candidate in CANDIDATES]
+    parser.add_argument("--part", choices=("all", "documents", "requests"), default="all")
+    parser.add_argument("--half", choices=("even", "odd", "all"), default="odd", help="tune on even, report odd")
+    parser.add_argument("--every", type=int, help="look at every n-th item only")
+    parser.add_argument("--limit", type=int, help="look at so many items of a set at most")
+    parser.add_argument("--sets", type=_names(SETS), default=list(SETS), help="with commas between")
+    parser.add_argument("--modes", type=_names(MODES), default=list(MODES), help="with commas between")
+    parser.add_argument("--candidates", type=_names(names), default=names, help="with commas between")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
+    parser.add_argument("--rows", type=Path, help="write each outcome to this file, as JSON lines")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/benchmarks.md")
+    return parser.parse_args(words)
 
 
-def recount(rows: list[dict[str, Any]]) -> int:
-    """Count rendered rows with tiktoken, apart from the code that fitted them."""
-    encoding = load_encoding("o200k_base")
-    return 3 + sum(
-        3
-        + sum(len(encoding.encode(row[key], disallowed_special=())) for key in ("role", "content"))
-        + (1 + len(encoding.encode(row["name"], disallowed_special=())) if row.get("name") else 0)
-        for row in rows
-    )
+def evaluate_documents(options: argparse.Namespace) -> None:
+    """Run what is missing, and print or write the tables."""
+    numbers = {name: chosen(name, options.half, options.every, options.limit) for name in options.sets}
+    for name in options.sets:
+        if not items(name):
+            print(f"{name}: skipped, not in the data", file=sys.stderr)
+    cells = [
+        Cell(candidate=candidate, set=name, mode=mode)
+        for mode in options.modes
+        for name in options.sets
+        if mode in modes_of(name) and numbers[name]
+        for candidate in available(options.candidates)
+    ]
+    memory = Memory(cache_folder())
+    tasks = tasks_of(cells, numbers, memory)
+    with Progress(sum(len(task.missing) for task in tasks), "packings") as progress:
+        run_all(tasks, memory, options.jobs, progress.advance)
+    results = Results(outcomes=gathered(cells, numbers, memory))
+    if options.rows:
+        write_rows(options.rows, results)
+    text = report(results, heading(options.half, numbers, {cell.candidate for cell in cells}))
+    if options.write:
+        write_between_markers(PAGE, text)
+        found = demands(results, DEFAULT)
+        print(f"{DEFAULT}: {sum(demand.reached for demand in found)} of {len(found)} demands reached; see {PAGE.name}")
+    else:
+        print(text)
 
 
-def rendered(fitted: FittedContext, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the fitted request as the chat rows that are sent."""
-    user = "\n\n".join(part for part in ("\n\n".join(fitted.document_texts()), *fitted.query) if part)
-    return [*map(dict, fitted_openai(rows, fitted.history)), {"role": "user", "content": user}]
+def heading(half: str, numbers: Mapping[str, Sequence[int]], names: Iterable[str]) -> str:
+    """Say how many items were looked at, and which releases."""
+    counts = ", ".join(f"{name} {len(found)}" for name, found in numbers.items() if found)
+    releases = {package: release for name in names for package, release in BY_NAME[name].releases.items()}
+    packages = ", ".join(f"{package} {release}" for package, release in sorted(releases.items()))
+    return f"Items ({half} index): {counts}." + (f" Releases: {packages}." if packages else "")
 
 
-def document_outcomes(data: ModuleType, name: str, share: float, every: int) -> Iterator[Outcome]:
-    """Fit the documents of each item of a set into a share of their own tokens."""
-    for number, item in enumerate(data.items(name)):
-        if number % every:
-            continue
-        documents = [Document(id=d["id"], text=d["text"], score=d["score"]) for d in item["documents"]]
-        whole = COUNTER.count("\n\n".join(d["text"] for d in item["documents"]))
-        budget = max(32, int(whole * share)) + COUNTER.count(item["question"]) + FRAME
-        request = ContextRequest(query=item["question"], documents=documents)
-        fitted = fit(request, ContextBudget(max_input_tokens=budget), counter=COUNTER)
-        tokens = recount(rendered(fitted, []))
-        kept = dict(
-            zip((item["documents"][i]["id"] for i in fitted.documents.kept), fitted.document_texts(), strict=True)
-        )
-        context = 40 if name.startswith("longdoc") else 0
-        recall = data.doc_survival(item, kept, context)
-        if recall is not None and not fitted.untouched:
-            yield Outcome(used=tokens / budget, recall=recall[0], over=tokens > budget)
+def available(names: Sequence[str]) -> list[str]:
+    """Return the candidates that can be run here, and say of the others why not."""
+    found = []
+    for candidate in CANDIDATES:
+        if candidate.name in names:
+            problem = candidate.problem()
+            if problem:
+                print(f"{candidate.name}: skipped, {problem}", file=sys.stderr)
+            else:
+                found.append(candidate.name)
+    return found
 
 
-def conversation_outcomes(data: ModuleType, name: str, budget: int, every: int) -> Iterator[Outcome]:
-    """Fit a conversation with each of its questions into a window."""
-    for number, item in enumerate(data.items(name)):
-        if number % every:
-            continue
-        rows = [{key: m[key] for key in ("role", "content", "name") if m.get(key)} for m in item["messages"]]
-        request = ContextRequest(query=item["question"], history=OpenAIMessages(rows))
-        try:
-            fitted = fit(request, ContextBudget(max_input_tokens=budget), counter=COUNTER)
-        except ContextBudgetError:
-            yield Outcome(used=0.0, recall=0.0, over=False)
-            continue
-        tokens = recount(rendered(fitted, rows))
-        whole = [i for i in fitted.history.kept if i not in fitted.history.shortened]
-        recall, _ = data.message_survival(item, [item["messages"][i]["id"] for i in whole])
-        if not fitted.untouched:
-            yield Outcome(used=tokens / budget, recall=recall, over=tokens > budget)
-
-
-def print_row(name: str, setting: str, outcomes: list[Outcome]) -> list[Outcome]:
-    """Print the means of one set at one budget."""
-    if outcomes:
-        used, recall = fmean(o.used for o in outcomes), fmean(o.recall for o in outcomes)
-        over = sum(o.over for o in outcomes)
-        print(f"{name:<20} {setting:>8} {len(outcomes):>6} {used:>8.3f} {recall:>9.3f} {over:>6}", flush=True)
-    return outcomes
+def write_rows(path: Path, results: Results) -> None:
+    """Write each outcome, budget overruns not yet counted as nothing."""
+    with path.open("w", encoding="utf-8") as file:
+        for cell, outcomes in results.outcomes.items():
+            key = {"set": cell.set, "mode": cell.mode, "candidate": cell.candidate}
+            file.writelines(json.dumps({**key, **outcome.row()}) + "\n" for outcome in outcomes)
 
 
 def main() -> None:
-    """Print the table, and the mean use of the budget over all of it."""
-    parser = argparse.ArgumentParser(description="Measure what survives a fit on the evaluation sets.")
-    parser.add_argument("--every", type=int, default=5, help="look at every n-th item only (default 5)")
-    every = parser.parse_args().every
+    """Run the parts that are asked for."""
+    options = arguments()
+    keep_to_one_thread()
     data = load_data()
-    print(f"{'set':<20} {'budget':>8} {'items':>6} {'used':>8} {'evidence':>9} {'over':>6}")
-    everything: list[Outcome] = []
-    for name in DOCUMENT_SETS:
-        for share in SHARES:
-            everything += print_row(name, f"{share:.0%}", list(document_outcomes(data, name, share, every)))
-    for name in CONVERSATIONS:
-        for window in WINDOWS:
-            everything += print_row(name, f"{window:,}", list(conversation_outcomes(data, name, window, every)))
-    if everything:
-        print(
-            f"\nmean budget use {fmean(o.used for o in everything):.3f}, over budget {sum(o.over for o in everything)}"
-        )
+    if options.part in {"all", "documents"}:
+        evaluate_documents(options)
+    if options.part in {"all", "requests"}:
+        print_requests(data, options.every or _REQUESTS_EVERY)
+
+
+def _names(choices: Sequence[str]) -> object:
+    def read(text: str) -> list[str]:
+        found = text.split(",")
+        unknown = [name for name in found if name not in choices]
+        if unknown:
+            message = f"unknown: {', '.join(unknown)}; there are {', '.join(choices)}"
+            raise argparse.ArgumentTypeError(message)
+        return found
+
+    return read
 
 
 if __name__ == "__main__":

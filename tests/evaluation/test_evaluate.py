@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = Path(__file__).parent / "evaluate.py"
 LOADER = """
 import gzip, json, os
@@ -24,19 +26,33 @@ def doc_survival(item, kept, context=0):
     return sum(found) / len(found), float(all(found))
 def message_survival(item, kept):
     return float(set(item["evidence"]) <= set(kept)), 0.0
+def answer_token_recall(answers, kept_text):
+    return 0.5
 """
 
 
-def run(folder):
-    environment = {**os.environ, "CTXOPT_EVAL_DATA": str(folder)}
+def run(folder, *words):
+    environment = {**os.environ, "CTXOPT_EVAL_DATA": str(folder), "CTXOPT_EVAL_CACHE": str(folder / "cache")}
     return subprocess.run(
-        [sys.executable, str(PROGRAM), "--every", "1"], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, str(PROGRAM), *words], env=environment, capture_output=True, text=True, check=False
     )
 
 
-def write(folder, name, item):
+def write(folder, name, *items):
     with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
-        lines.write(json.dumps(item) + "\n")
+        lines.writelines(json.dumps(item) + "\n" for item in items)
+
+
+@pytest.fixture
+def lanterns(tmp_path):
+    """A folder with two questions on nine documents, of which the best-scored is gold."""
+    (tmp_path / "evaldata.py").write_text(LOADER, encoding="utf-8")
+    documents = [
+        {"id": f"d{i}", "text": f"Lantern {i} burns {i} hours. " * 30, "score": 9 - i, "gold": i == 0} for i in range(9)
+    ]
+    item = {"question": "Which lantern burns?", "answers": ["0 hours"], "documents": documents}
+    write(tmp_path, "docs_hotpotqa", {"id": "q0", **item}, {"id": "q1", **item})
+    return tmp_path
 
 
 def test_it_says_why_it_skips(tmp_path):
@@ -46,18 +62,13 @@ def test_it_says_why_it_skips(tmp_path):
     assert "CTXOPT_EVAL_DATA" in done.stderr
 
 
-def test_it_measures_budget_use_evidence_and_violations(tmp_path):
-    (tmp_path / "evaldata.py").write_text(LOADER, encoding="utf-8")
-    documents = [
-        {"id": f"d{i}", "text": f"Lantern {i} burns {i} hours. " * 30, "score": 9 - i, "gold": i == 0} for i in range(9)
-    ]
-    write(tmp_path, "docs_hotpotqa", {"question": "Which lantern burns?", "documents": documents})
+def test_it_measures_budget_use_evidence_and_violations_of_requests(lanterns):
     messages = [
         {"id": i, "role": "user" if i % 2 == 0 else "assistant", "content": f"word {i} " * 60} for i in range(60)
     ]
-    write(tmp_path, "conv_locomo", {"question": "What was the last word?", "messages": messages, "evidence": [59]})
+    write(lanterns, "conv_locomo", {"question": "What was the last word?", "messages": messages, "evidence": [59]})
 
-    done = run(tmp_path)
+    done = run(lanterns, "--part", "requests", "--every", "2")
 
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("docs_", "conv_"))]
@@ -65,3 +76,35 @@ def test_it_measures_budget_use_evidence_and_violations(tmp_path):
     assert all(row[5] == "0" for row in rows)
     assert [row[4] for row in rows[2:]] == ["1.000"] * 6
     assert "over budget 0" in done.stdout
+
+
+def test_it_compares_candidates_on_documents(lanterns):
+    words = ("--part", "documents", "--candidates", "ours,score_skip,oracle", "--rows", str(lanterns / "rows.jsonl"))
+
+    done = run(lanterns, *words)
+
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (lanterns / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {row["id"] for row in rows} == {"q1"}
+    assert len(rows) == 3 * 3 * 8
+    assert not any(row["over"] or row["failed"] for row in rows)
+    assert {row["recall"] for row in rows if row["budget"] == "512" and row["candidate"] == "score_skip"} == {0.0, 1.0}
+    assert "| score | no budget violation, no failure | yes | 0 violations, 0 failures in 8 runs |" in done.stdout
+
+
+def test_what_was_run_is_remembered(lanterns):
+    words = ("--part", "documents", "--candidates", "score_skip,oracle", "--jobs", "1", "--half", "all")
+
+    first, second = run(lanterns, *words), run(lanterns, *words)
+
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    assert "packings" in first.stderr
+    assert second.stderr.count("packings") == 0
+
+
+def test_an_unknown_candidate_is_named_with_those_that_there_are(lanterns):
+    done = run(lanterns, "--candidates", "theirs")
+
+    assert done.returncode == 2
+    assert "unknown: theirs; there are ours, " in done.stderr

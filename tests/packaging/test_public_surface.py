@@ -29,6 +29,7 @@ CORE_NAMES = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "Scorer",
     "Shares",
     "TiktokenCounter",
     "TokenCounter",
@@ -40,6 +41,7 @@ CORE_NAMES = [
     "allocate",
     "bm25_scorer",
     "counter_for",
+    "embedding_scorer",
     "fit",
     "pack_documents",
     "plan",
@@ -47,7 +49,7 @@ CORE_NAMES = [
     "trim_history",
     "truncate",
 ]
-LANGCHAIN_NAMES = ["ContextOptimizer", "OptimizedInput", "RequestOverflowError"]
+LANGCHAIN_NAMES = ["ContextOptimizer", "ContextOptimizerCompressor", "OptimizedInput", "RequestOverflowError"]
 
 
 def test_the_core_exports_exactly_these_names():

@@ -1,0 +1,164 @@
+"""Where vectors come from: an embedding model of either framework, or a function, known by what it can do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from inspect import isawaitable, iscoroutine, iscoroutinefunction
+from typing import Any
+
+from ctxopt_core.unit_vectors import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EmbeddingSource:
+    """The ways in which one model embeds texts and queries.
+
+    1. What the model gives is handed on unchecked, and its errors unchanged.
+    2. Without a function for queries, a query is embedded as a text is.
+    3. What is awaited uses the model's own coroutine, or without one, the plain function in a thread.
+
+    Args:
+        texts: Embeds a list of texts.
+        query: Embeds one query.
+        texts_async: Embeds a list of texts and is awaited.
+        query_async: Embeds one query and is awaited.
+    """
+
+    texts: Callable[[list[str]], Any] | None = None
+    query: Callable[[str], Any] | None = None
+    texts_async: Callable[[list[str]], Awaitable[Any]] | None = None
+    query_async: Callable[[str], Awaitable[Any]] | None = None
+
+    def embed_texts(self, texts: list[str]) -> Any:
+        """Return the model's vectors of some texts."""
+        return _called(self.texts, texts)
+
+    def embed_query(self, query: str) -> Any:
+        """Return the model's vector of a query."""
+        if self._query_is_a_text:
+            return listed(self.embed_texts([query]), 1)[0]
+        return _called(self.query, query)
+
+    async def embed_texts_async(self, texts: list[str]) -> Any:
+        """Return the model's vectors of some texts without blocking the event loop."""
+        return await _awaited(self.texts, self.texts_async, texts)
+
+    async def embed_query_async(self, query: str) -> Any:
+        """Return the model's vector of a query without blocking the event loop."""
+        if self._query_is_a_text:
+            return listed(await self.embed_texts_async([query]), 1)[0]
+        return await _awaited(self.query, self.query_async, query)
+
+    @property
+    def _query_is_a_text(self) -> bool:
+        return self.query is None and self.query_async is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Interface:
+    """How a framework calls its methods: first the one that is used, then those by which subclasses change it."""
+
+    texts: tuple[str, ...]
+    query: tuple[str, ...]
+    texts_async: tuple[str, ...]
+    query_async: tuple[str, ...]
+
+
+_INTERFACES = (
+    _Interface(
+        texts=("embed_documents",),
+        query=("embed_query",),
+        texts_async=("aembed_documents",),
+        query_async=("aembed_query",),
+    ),
+    _Interface(
+        texts=("get_text_embedding_batch", "_get_text_embeddings", "_get_text_embedding"),
+        query=("get_query_embedding", "_get_query_embedding"),
+        texts_async=("aget_text_embedding_batch", "_aget_text_embeddings", "_aget_text_embedding"),
+        query_async=("aget_query_embedding", "_aget_query_embedding"),
+    ),
+)
+
+
+def source_of(embeddings: Any) -> EmbeddingSource:
+    """Return the ways in which `embeddings` embeds.
+
+    Raises:
+        TypeError: It is no embedding model and no function.
+    """
+    if not isinstance(embeddings, type):
+        for interface in _INTERFACES:
+            found = _by_methods(embeddings, interface)
+            if found is not None:
+                return found
+        if callable(embeddings):
+            if iscoroutinefunction(embeddings) or iscoroutinefunction(type(embeddings).__call__):
+                return EmbeddingSource(texts_async=embeddings)
+            return EmbeddingSource(texts=embeddings)
+    what = f"the class {embeddings.__name__}" if isinstance(embeddings, type) else type(embeddings).__name__
+    message = (
+        "`embeddings` must be an instance of a LangChain or LlamaIndex embedding model, or a function of a list of "
+        f"texts that returns a list of vectors, got {what}"
+    )
+    raise TypeError(message)
+
+
+def _by_methods(model: Any, interface: _Interface) -> EmbeddingSource | None:
+    texts, query = _method(model, interface.texts), _method(model, interface.query)
+    texts_async, query_async = _method(model, interface.texts_async), _method(model, interface.query_async)
+    plain, awaited = texts and query, texts_async and query_async
+    if not plain:
+        return EmbeddingSource(texts_async=texts_async, query_async=query_async) if awaited else None
+    return EmbeddingSource(
+        texts=texts,
+        query=query,
+        texts_async=texts_async if _is_own(model, interface.texts_async, interface.texts) else None,
+        query_async=query_async if _is_own(model, interface.query_async, interface.query) else None,
+    )
+
+
+def _method(model: Any, names: tuple[str, ...]) -> Callable[..., Any] | None:
+    found = getattr(model, names[0], None)
+    return found if callable(found) else None
+
+
+def _is_own(model: Any, coroutines: tuple[str, ...], plain: tuple[str, ...]) -> bool:
+    """Tell whether the model has coroutines of its own.
+
+    What it inherits from a class that does not know its plain functions can only call them: in a thread of the pool
+    that everybody shares (LangChain), or on the event loop, which stands still meanwhile (LlamaIndex).
+    """
+    return _nearest(model, coroutines) <= _nearest(model, plain)
+
+
+def _nearest(model: Any, names: tuple[str, ...]) -> int:
+    """Return how far up its classes the first stands that defines one of these."""
+    classes = type(model).__mro__
+    return next((place for place, cls in enumerate(classes) if not vars(cls).keys().isdisjoint(names)), len(classes))
+
+
+def _called(function: Callable[..., Any] | None, argument: Any) -> Any:
+    found = None if function is None else function(argument)
+    if function is not None and not isawaitable(found):
+        return found
+    if iscoroutine(found):
+        found.close()
+    message = (
+        "`embeddings` can only be awaited, and no event loop waits for this call; use `afit` or `ainvoke` in place of "
+        "`fit` or `invoke`, or give an embedding model with plain methods"
+    )
+    raise TypeError(message)
+
+
+async def _awaited(
+    function: Callable[..., Any] | None, coroutine: Callable[..., Awaitable[Any]] | None, argument: Any
+) -> Any:
+    if coroutine is not None:
+        return await coroutine(argument)
+    import asyncio
+
+    if function is None:
+        return _called(function, argument)
+    found = await asyncio.to_thread(function, argument)
+    return await found if isawaitable(found) else found

@@ -1,0 +1,94 @@
+"""Asking a scorer: the one place through which relevance scores come in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextvars import ContextVar
+from inspect import isawaitable, iscoroutine, iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from ctxopt_core.relevance import Scorer
+
+if TYPE_CHECKING:
+    from ctxopt_core.awaiting import AwaitingLoop
+
+
+@runtime_checkable
+class AsyncScorer(Scorer, Protocol):
+    """A scorer that can be awaited, too.
+
+    1. What is awaited and what is called give the same scores.
+    2. It is awaited on the event loop of the caller, when `afit` or an adapter's async method waits for the result.
+    """
+
+    async def ascore(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
+        """Return one score for each text."""
+
+
+announced: ContextVar[AwaitingLoop | None] = ContextVar("ctxopt_awaiting_loop", default=None)
+"""The event loop that waits for the work of this thread; see `ctxopt_core.awaiting`."""
+
+
+def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]:
+    """Return the scores that a scorer gives, checked.
+
+    If an event loop waits for this thread and the scorer can be awaited, it runs on that loop.
+
+    Args:
+        scorer: The scorer; an async function of the same arguments will do if an event loop waits.
+        query: What is asked.
+        texts: The texts, at least one.
+
+    Returns:
+        One number for each text. NaN comes back as minus infinity: it ranks last.
+
+    Raises:
+        TypeError: The scorer gives something other than numbers, or can only be awaited and no event loop waits.
+        ValueError: It gives more or fewer scores than there are texts.
+    """
+    found = _scores(scorer, query, texts)
+    try:
+        scores = list(found)
+    except TypeError as error:
+        message = f"`scorer` {_name(scorer)} must return one score for each text, got {type(found).__name__}"
+        raise TypeError(message) from error
+    if len(scores) != len(texts):
+        message = f"`scorer` {_name(scorer)} must return one score for each text, got {len(scores)} for {len(texts)}"
+        raise ValueError(message)
+    return [_number(score, scorer) for score in scores]
+
+
+def _scores(scorer: Scorer, query: str, texts: Sequence[str]) -> Any:
+    loop = announced.get()
+    if loop is not None and loop.is_elsewhere():
+        if isinstance(scorer, AsyncScorer):
+            return loop.result_of(scorer.ascore, query, texts)
+        if iscoroutinefunction(scorer):
+            return loop.result_of(scorer, query, texts)
+    found: Any = scorer(query, texts)
+    if isawaitable(found):
+        if iscoroutine(found):
+            found.close()
+        message = (
+            f"`scorer` {_name(scorer)} can only be awaited, and no event loop waits for this call; use `afit` or "
+            "`ainvoke` in place of `fit` or `invoke`"
+        )
+        raise TypeError(message)
+    return found
+
+
+def _number(score: Any, scorer: Scorer) -> float:
+    try:
+        if not isinstance(score, (str, bytes, bytearray)):
+            number = float(score)
+            return -math.inf if math.isnan(number) else number
+    except (TypeError, OverflowError) as error:
+        message = f"`scorer` {_name(scorer)} must return numbers, got {type(score).__name__}: {error}"
+        raise TypeError(message) from error
+    message = f"`scorer` {_name(scorer)} must return numbers, got {type(score).__name__}"
+    raise TypeError(message)
+
+
+def _name(scorer: Scorer) -> str:
+    return str(getattr(scorer, "__qualname__", None) or type(scorer).__qualname__)

@@ -1,0 +1,142 @@
+"""Which texts share a stretch, found by reading each text once or twice instead of comparing every pair.
+
+A separator that is about equally frequent everywhere, such as a blank with a letter, cuts each text into pieces. What
+stands between two separators in one text stands between two in every text that holds it, so texts that share a stretch
+of some length share a piece, wherever it stands in them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+_SPACINGS = (16, 128)
+_ROUNDS = 3
+_SAMPLES = 16
+_SAMPLE = 32
+_LARGE_SAMPLE = 1_000
+_CANDIDATES = 12
+_MOST_HOLDERS = 8
+_RAREST = 4
+_MOST_LOOKED_AT = 256
+_LOOKED_UP = 10_000_000
+_FEW = 64
+_COST_OF_A_LOOK = 256
+
+Pieces = Sequence[set[str]]
+
+
+def earlier_alike(
+    texts: Sequence[str], *, pieces: int, least_share: float = 0.0, least_characters: int = 1
+) -> dict[int, list[int]]:
+    """Return for each text the earlier texts that are worth comparing with it, in their order.
+
+    They share with it as much as asked; every earlier text that holds it whole is one of them, within two bounds that
+    keep the cost linear: of the texts that share its rarest pieces the first 8 are named, and texts that are too short
+    or too monotonous to be cut are looked up in the characters of 64 times all texts at most, or 10,000,000.
+
+    Args:
+        texts: Different texts, in the form in which they are compared.
+        pieces: Into about how many pieces a text is cut: the more, the shorter a stretch can be.
+        least_share: The least share of the pieces of a text that an earlier one must hold, by characters.
+        least_characters: The fewest characters of pieces that it must hold.
+    """
+    found: dict[int, set[int]] = {}
+    left = list(range(1, len(texts)))
+    for turn in range(_ROUNDS):
+        if len(left) <= (_FEW if turn else 0):
+            break
+        separator = _separator([texts[number] for number in left], pieces)
+        cut = [set(text.split(separator)[1:-1]) for text in texts]
+        left = _add_sharing(found, cut, left, least_share, least_characters)
+    for number, others in _holding(texts, left).items():
+        found.setdefault(number, set()).update(others)
+    return {number: sorted(others) for number, others in found.items()}
+
+
+def _separator(texts: Sequence[str], pieces: int) -> str:
+    """Return the character or pair of characters that comes closest to cutting a text of middle length like this."""
+    middle = sorted(map(len, texts))[len(texts) // 2]
+    spacing = min(max(middle // pieces, _SPACINGS[0]), _SPACINGS[1])
+    texts = texts[:: -(-len(texts) // _SAMPLES)]
+    sample = " ".join(_middle(text, _SAMPLE) for text in texts)
+    counts = Counter(sample)
+    counts.update(map("".join, pairwise(sample)))
+    # A pair of equal characters in a longer run of them would cut equal stretches at different places.
+    fit = [part for part in counts if len(part) < 2 or part[0] != part[1]]
+    wanted = len(sample) / spacing
+    fit = heapq.nsmallest(_CANDIDATES, fit, key=lambda part: (abs(counts[part] - wanted), part))
+    sample = " ".join(_middle(text, _LARGE_SAMPLE) for text in texts)
+    return min(fit, key=lambda part: (abs(sample.count(part) - len(sample) / spacing), part))
+
+
+def _middle(text: str, size: int) -> str:
+    start = max(0, (len(text) - size) // 2)
+    return text[start : start + size]
+
+
+def _add_sharing(
+    found: dict[int, set[int]], pieces: Pieces, numbers: Sequence[int], least_share: float, least_characters: int
+) -> list[int]:
+    """Add the earlier texts that share pieces, and return the texts of which the pieces do not tell who holds them."""
+    holders = _holders(pieces)
+    vague = []
+    for number in numbers:
+        own = pieces[number]
+        common = own & holders.keys()
+        least = max(least_characters, least_share * _size(own))
+        together: list[int] = []
+        if common and _size(common) >= least:
+            together = _holding_rarest(number, common, holders)
+            others = {other for piece in common for other in holders[piece][:_MOST_HOLDERS] if other < number}
+            others.update(together[:_MOST_HOLDERS])
+            near = (other for other in others if _size(common & pieces[other]) >= least)
+            found.setdefault(number, set()).update(near)
+        if not own or (len(together) > _MOST_HOLDERS and len(common) == len(own)):
+            vague.append(number)
+    return vague
+
+
+def _holders(pieces: Pieces) -> dict[str, list[int]]:
+    """Return which texts hold each of the pieces that several hold."""
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for own in pieces:
+        own.discard("")
+        if not seen.isdisjoint(own):
+            shared |= own & seen
+        seen |= own
+    holders: dict[str, list[int]] = {piece: [] for piece in shared}
+    for number, own in enumerate(pieces if shared else ()):
+        for piece in own & shared:
+            holders[piece].append(number)
+    return holders
+
+
+def _holding_rarest(number: int, common: set[str], holders: dict[str, list[int]]) -> list[int]:
+    """Return earlier texts that hold each of the rarest common pieces."""
+    rarest = heapq.nsmallest(_RAREST, common, key=lambda piece: (len(holders[piece]), piece))
+    first, *more = (holders[piece][:_MOST_LOOKED_AT] for piece in rarest)
+    return sorted(other for other in set(first).intersection(*more) if other < number)
+
+
+def _holding(texts: Sequence[str], numbers: Sequence[int]) -> dict[int, list[int]]:
+    """Look up which earlier texts hold these."""
+    costs = [len(text) + _COST_OF_A_LOOK for text in texts]
+    room = max(_LOOKED_UP, _FEW * sum(costs))
+    found: dict[int, list[int]] = {}
+    for number in numbers:
+        holders = found[number] = []
+        for other in range(number):
+            room -= costs[other]
+            if room < 0 or len(holders) == _MOST_HOLDERS:
+                break
+            if texts[number] in texts[other]:
+                holders.append(other)
+    return found
+
+
+def _size(pieces: set[str]) -> int:
+    return sum(map(len, pieces))

@@ -1,0 +1,76 @@
+"""What each sentence of some documents is worth to a query."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import repeat
+
+from ctxopt_core.partial_document import PartialDocument
+from ctxopt_core.relevance import bm25_of_terms, inverse_frequencies
+from ctxopt_core.word_rarity import rarity
+
+_FEEDBACK_UNITS = 3
+_FEEDBACK_TERMS = 8
+_FEEDBACK_WEIGHT = 0.2
+_LEAST_RARITY = 0.55
+_CONTEXT = 0.8
+_CONTEXT_UNITS = 20
+_DOCUMENT_WEIGHT = 0.35
+_RANK_WEIGHT = 0.35
+_RANK_OFFSET = 2
+_LEAD_WEIGHT = 0.3
+
+
+def weigh_units(parts: Sequence[PartialDocument], weights: Mapping[str, float], relevance: Mapping[int, float]) -> None:
+    """Set the worth of every unit of some documents.
+
+    It is the sum of
+
+    1. the BM25 of the unit, words that the query does not hold but its best units do counting a little
+       (pseudo-relevance feedback, Rocchio 1971): so a second document comes in that the query does not name. The best
+       unit of all has 1.0. A unit near a good one has part of its worth, the less the further away and the shorter the
+       text;
+    2. the relevance of its document and the rank of it, up to 0.35 each;
+    3. 0.3 for the first unit of a document, which as a rule tells what it is about.
+
+    Args:
+        parts: The documents, whose units and terms are known.
+        weights: The terms of the query and what each is worth.
+        relevance: How relevant each document is, from 0.0 to 1.0.
+    """
+    scores = _with_feedback(weights, [terms for part in parts for terms in part.terms])
+    best = max(scores, default=0.0) or 1.0
+    of_units = iter(scores)
+    for part in parts:
+        own = [next(of_units) / best for _ in part.terms] or list(repeat(0.0, len(part.units)))
+        part.match = _with_context(own)
+        prior = _DOCUMENT_WEIGHT * relevance.get(part.index, 0.0)
+        prior += _RANK_WEIGHT * _RANK_OFFSET / (_RANK_OFFSET + part.position)
+        part.worth = [match + prior + (0.0 if number else _LEAD_WEIGHT) for number, match in enumerate(part.match)]
+
+
+def _with_feedback(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+    scores = bm25_of_terms(weights, texts)
+    best = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], n))
+    found = Counter(term for n in best[:_FEEDBACK_UNITS] for term in texts[n] if _tells_something(term, weights))
+    if not found:
+        return scores
+    rare = inverse_frequencies(texts)
+    strongest = sorted(found, key=lambda term: (-found[term] * rare[term], term))[:_FEEDBACK_TERMS]
+    further = bm25_of_terms(dict.fromkeys(strongest, _FEEDBACK_WEIGHT), texts)
+    return [score + more for score, more in zip(scores, further, strict=True)]
+
+
+def _tells_something(term: str, weights: Mapping[str, float]) -> bool:
+    return term not in weights and not term.isdigit() and rarity(f" {term}") > _LEAST_RARITY
+
+
+def _with_context(own: list[float]) -> list[float]:
+    share = _CONTEXT * len(own) / (len(own) + _CONTEXT_UNITS)
+    match = list(own)
+    for n in range(1, len(match)):
+        match[n] = max(match[n], share * match[n - 1])
+    for n in range(len(match) - 2, -1, -1):
+        match[n] = max(match[n], share * match[n + 1])
+    return match

@@ -1,0 +1,142 @@
+"""One compression: retrieved documents in, those that fit and the account of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.documents import Document as LangChainDocument
+
+from ctxopt_core.document_policy import DocumentPolicy
+from ctxopt_core.documents import Packing, pack_documents
+from ctxopt_core.report import DocumentReport, FitReport, State
+from ctxopt_core.request import Document
+from ctxopt_core.tokens import TokenCounter
+from langchain_ctxopt.budgeting import Budgeting
+from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments, document_views, with_text
+
+_NOTHING_FITS = "no document fits into the budget, not even in part"
+_NOTHING_FITS_WHOLE = "no document fits into the budget whole, and the policy keeps none in part"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compression:
+    """What a compression gives back.
+
+    Args:
+        documents: The kept documents in reading order: whole ones are the identical objects, the others are copies.
+        report: What was kept, cut and dropped, and why.
+    """
+
+    documents: list[LangChainDocument]
+    report: FitReport
+
+    @property
+    def lost_everything(self) -> bool:
+        """Whether there were documents to keep, and the budget had room for none of them."""
+        return not self.documents and any(row.reason == "budget" for row in self.report.documents)
+
+
+def compress(
+    rendering: TemplatedDocuments,
+    query: str,
+    max_tokens: int,
+    budgeting: Budgeting,
+    policy: DocumentPolicy,
+    score: str | ScoreOf | None,
+) -> Compression:
+    """Choose what to keep of the documents of `rendering`, so that they count at most `max_tokens` as it joins them.
+
+    Raises:
+        TypeError: An item is not a LangChain document, or a score function returned something else than a number.
+        ValueError: A document lacks a metadata key that the template needs.
+    """
+    originals, counter = rendering.originals, budgeting.counter
+    views = document_views(originals, score)
+    packing = pack_documents(views, max_tokens, counter, query=query, policy=policy, rendering=rendering)
+    kept = [with_text(originals[i], packing.texts.get(i, originals[i].page_content)) for i in packing.kept]
+    window = budgeting.budget.window
+    report = FitReport(
+        input_budget=max_tokens,
+        fixed=0,
+        reserve=0,
+        untouched=packing.whole == tuple(range(len(views))),
+        counted_output=packing.tokens,
+        model=window.model if window else None,
+        context_window=window.context_window if window else None,
+        window_source=window.source if window else "explicit",
+        encoding=counter.name,
+        exact=counter.exact,
+        documents=_rows(views, packing),
+        notes=_notes(packing, policy),
+        budgets={"system": 0, "query": 0, "documents": max_tokens, "history": 0},
+        after={"documents": packing.tokens},
+        cumulative_score=packing.cumulative_score,
+        count_before=lambda: _before(rendering, counter),
+        count_documents=lambda: [packing.costs.get(index, 0) for index in range(len(views))],
+    )
+    return Compression(documents=kept, report=report)
+
+
+def query_and_documents(
+    values: Any, query_keys: Sequence[str], documents_keys: Sequence[str]
+) -> tuple[str, Sequence[LangChainDocument]]:
+    """Return the first text under one of the query's keys and the first list under one of the documents' keys.
+
+    Raises:
+        TypeError: `values` is no mapping.
+        ValueError: There is no text or no list under the keys.
+    """
+    if not isinstance(values, Mapping):
+        message = (
+            f"the compressor takes a dict with a query and documents, got {type(values).__name__}; give it "
+            "{'query': ..., 'documents': ...}"
+        )
+        raise TypeError(message)
+    query = next((values[key] for key in query_keys if isinstance(values.get(key), str)), None)
+    if query is None:
+        raise ValueError(_missing(values, "text", query_keys, "query_key"))
+    lists = (values[key] for key in documents_keys if is_list(values.get(key)))
+    documents = next(lists, None)
+    if documents is None:
+        raise ValueError(_missing(values, "list of documents", documents_keys, "documents_key"))
+    return query, documents
+
+
+def is_list(value: object) -> bool:
+    """Tell whether a value can be a list of documents."""
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _missing(values: Mapping[Any, Any], kind: str, keys: Sequence[str], setting: str) -> str:
+    there = ", ".join(f"{key!r} ({type(value).__name__})" for key, value in values.items()) or "nothing"
+    return f"the input has no {kind} under {' or '.join(map(repr, keys))}, it has {there}; name the key as `{setting}`"
+
+
+def _rows(views: Sequence[Document], packing: Packing) -> tuple[DocumentReport, ...]:
+    outranked = frozenset(packing.notable_drops)
+    states: dict[int, State] = {**dict.fromkeys(packing.whole, "kept"), **dict.fromkeys(packing.partial, "partial")}
+    return tuple(
+        DocumentReport(
+            id=str(index) if view.id is None else view.id,
+            score=view.score,
+            state=states.get(index, "dropped"),
+            reason=packing.dropped.get(index),
+            outranked=index in outranked,
+        )
+        for index, view in enumerate(views)
+    )
+
+
+def _notes(packing: Packing, policy: DocumentPolicy) -> tuple[str, ...]:
+    if packing.kept or "budget" not in packing.dropped.values():
+        return ()
+    return (_NOTHING_FITS if policy.passages else _NOTHING_FITS_WHOLE,)
+
+
+def _before(rendering: TemplatedDocuments, counter: TokenCounter) -> Mapping[str, int]:
+    """Count all documents as they came, rendered and joined."""
+    rendered = (rendering.render(i, original.page_content) for i, original in enumerate(rendering.originals))
+    tokens = counter.count(rendering.separator.join(rendered))
+    return {"whole": tokens, "documents": tokens}

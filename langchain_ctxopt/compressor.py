@@ -1,0 +1,232 @@
+"""The documents component alone, as a compressor of a LangChain retriever or a step of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager, Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.prompts import BasePromptTemplate, PromptTemplate
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, PrivateAttr, field_serializer
+
+from ctxopt_core.awaiting import in_worker
+from ctxopt_core.budget import BudgetWarning, Percent, Shares
+from ctxopt_core.document_policy import DocumentPolicy
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.report import FitReport
+from ctxopt_core.shares import exact_percentage
+from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.warn_once import warn_once
+from langchain_ctxopt.budgeting import Budgeting, budgeting_of
+from langchain_ctxopt.component_keys import USUAL_KEYS
+from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
+from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments
+from langchain_ctxopt.optimizer import REPORT_EVENT
+from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, plain_fields
+
+_SHARES = Shares()
+
+
+def _checked_share(share: Any) -> Percent | None:
+    if share is not None and not exact_percentage("share", share):
+        message = f"`share` must be a percentage above 0, for example 50, got {share!r}"
+        raise ValueError(message)
+    return share  # type: ignore[no-any-return]
+
+
+Share = Annotated[
+    Percent | None, PlainValidator(_checked_share), PlainSerializer(float, float, when_used="unless-none")
+]
+"""A percentage above 0, or None."""
+
+
+class ContextOptimizerCompressor(BaseDocumentCompressor):
+    """Fits retrieved documents into a token budget, counted as the prompt will hold them.
+
+    It goes wherever LangChain takes a document compressor: into a `ContextualCompressionRetriever`, into a
+    `DocumentCompressorPipeline`, or by `as_runnable` into a chain. Documents that are kept whole are the identical
+    objects; of one that is kept in part a copy with the new text is returned, with its class, id and metadata. The
+    documents and the list that are given stay as they are.
+
+    The budget is either `max_tokens`, or a part of the input budget of `model`. Where it has no room for any document,
+    not even in part, because the template alone is larger, say, none is returned: a `BudgetWarning` is given once for
+    each such budget, and the report says it each time.
+
+    Attributes:
+        max_tokens: The most that the kept documents may count together, in tokens, rendered by `document_prompt` and
+            joined by `document_separator`.
+        model: A model name or a LangChain model. Without `max_tokens`, its window decides the budget; with it, the
+            model only decides the tokenizer.
+        share: The part of the model's input budget that documents may take, as a percentage; by default the documents'
+            share of `Shares()`, 50. Not with `max_tokens`.
+        documents: How documents are chosen, as `DocumentPolicy` or a mapping.
+        score: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
+            `documents.score_order` says which scores are better.
+        document_prompt: Formats one document, for counting: the one that the chain will format it by. By default its
+            bare text. A text is taken as a template.
+        document_separator: What the chain will put between two documents.
+        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`.
+        on_report: Called with the report of each compression: a `FitReport` of the documents alone.
+
+    Raises:
+        ValueError: A setting is out of its range, neither `max_tokens` nor `model` is given, `share` is given without
+            a model or beside `max_tokens`, or it is less than one token.
+        TypeError: `model` is no model.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, protected_namespaces=())
+
+    max_tokens: Limit = None
+    model: Any = None
+    share: Share = None
+    documents: DocumentSettings = DocumentPolicy()
+    score: str | ScoreOf | None = None
+    document_prompt: DocumentTemplate = None
+    document_separator: str = "\n\n"
+    token_counter: str | TokenCounter | Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
+    on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
+
+    _budgeting: Budgeting = PrivateAttr()
+    _budget: int = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Work out budget and tokenizer once."""
+        super().model_post_init(context)
+        if self.share is not None and (self.max_tokens is not None or self.model is None):
+            message = "`share` is a part of the window of `model`: give it with `model` and without `max_tokens`"
+            raise ValueError(message)
+        if self.max_tokens is None and self.model is None:
+            message = "give `max_tokens`, or a `model` whose window says how much fits"
+            raise ValueError(message)
+        self._budgeting = budgeting_of(
+            self.model,
+            token_counter=self.token_counter,
+            context_window=None,
+            max_input_tokens=self.max_tokens,
+            output_reserve=None,
+            safety_margin=0,
+            target=None,
+            trigger=1.0,
+            shares=_SHARES,
+        )
+        self._budget = self._share_of_window() if self.max_tokens is None else self.max_tokens
+
+    @property
+    def budget_tokens(self) -> int:
+        """The most that the kept documents may count together, in tokens."""
+        return self._budget
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks = None
+    ) -> list[Document]:
+        """Return the documents that fit, in the policy's reading order.
+
+        Args:
+            documents: The retrieved documents.
+            query: What is asked, by which documents and passages are chosen; an empty text leaves it to the scores.
+            callbacks: Where the report goes, as the event `ctxopt_report`.
+
+        Raises:
+            TypeError: `query` is no text, `documents` is no list of LangChain documents, or a score function returned
+                something else than a number.
+            ValueError: A document lacks a metadata key that `document_prompt` needs.
+        """
+        compression = self._compressed_and_reported(documents, query)
+        if callbacks is not None:
+            manager = CallbackManager.configure(callbacks)
+            manager.on_custom_event(REPORT_EVENT, compression.report.to_event(), manager.parent_run_id)
+        return compression.documents
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks = None
+    ) -> list[Document]:
+        """Return what `compress_documents` returns; the work is done in a worker thread.
+
+        A scorer that can be awaited is awaited on the event loop.
+        """
+        compression = await in_worker(self._compressed_and_reported, documents, query)
+        if callbacks is not None:
+            manager = AsyncCallbackManager.configure(callbacks)
+            await manager.on_custom_event(REPORT_EVENT, compression.report.to_event(), manager.parent_run_id)
+        return compression.documents
+
+    def plan(self, documents: Sequence[Document], query: str) -> FitReport:
+        """Return the report that a compression would give. Nobody else is told."""
+        return self._compressed(documents, query).report
+
+    def with_changes(self, **changes: Any) -> ContextOptimizerCompressor:
+        """Return a copy with other settings, validated as at construction."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**fields, **changes})
+
+    def as_runnable(
+        self, *, query_key: str | None = None, documents_key: str | None = None
+    ) -> Runnable[dict[str, Any], list[Document]]:
+        """Return a step for chains: it takes a dict with a query and documents, and gives the documents that fit.
+
+        It goes after a map, as in `{"documents": retriever, "query": RunnablePassthrough()} | step`, or into
+        `RunnablePassthrough.assign(context=step)`, where the other keys stay. An input that lacks one of the two is a
+        ValueError that says what there is.
+
+        Args:
+            query_key: Key of the query; by default the first of `question`, `query`, `input` that holds a text.
+            documents_key: Key of the documents; by default the first of `context`, `documents` that holds a list.
+        """
+        query_keys = USUAL_KEYS["query"] if query_key is None else (query_key,)
+        documents_keys = USUAL_KEYS["documents"] if documents_key is None else (documents_key,)
+
+        def run(values: dict[str, Any], config: RunnableConfig) -> list[Document]:
+            query, documents = query_and_documents(values, query_keys, documents_keys)
+            return self.compress_documents(documents, query, callbacks=config.get("callbacks"))
+
+        async def arun(values: dict[str, Any], config: RunnableConfig) -> list[Document]:
+            query, documents = query_and_documents(values, query_keys, documents_keys)
+            return await self.acompress_documents(documents, query, callbacks=config.get("callbacks"))
+
+        step = RunnableLambda(run, arun, name=type(self).__name__)
+        return step.with_types(input_type=dict[str, Any], output_type=list[Document])
+
+    @field_serializer("documents")
+    def _plain_policy(self, policy: DocumentPolicy) -> dict[str, Any]:
+        return plain_fields(policy)
+
+    @field_serializer("document_prompt")
+    def _plain_template(self, template: BasePromptTemplate[str] | None) -> Any:
+        """Dump a template as the text that makes it again, where one does."""
+        if not isinstance(template, PromptTemplate) or template.template_format != "f-string":
+            return template
+        return template.template if PromptTemplate.from_template(template.template) == template else template
+
+    def _compressed_and_reported(self, documents: Sequence[Document], query: str) -> Compression:
+        compression = self._compressed(documents, query)
+        if compression.lost_everything:
+            message = (
+                f"no document fits into the budget of {self._budget} tokens, so that none is returned; raise "
+                "`max_tokens` or `share`, or shorten `document_prompt`"
+            )
+            warn_once(message, BudgetWarning, stacklevel=3)
+        if self.on_report is not None:
+            self.on_report(compression.report)
+        return compression
+
+    def _compressed(self, documents: Sequence[Document], query: str) -> Compression:
+        if not isinstance(query, str):
+            message = f"`query` must be a text, got {type(query).__name__}; give '' to leave the choice to the scores"
+            raise TypeError(message)
+        if not is_list(documents):
+            message = f"`documents` must be a list of LangChain documents, got {type(documents).__name__}"
+            raise TypeError(message)
+        rendering = TemplatedDocuments(
+            originals=documents, template=self.document_prompt, separator=self.document_separator
+        )
+        return compress(rendering, query, self._budget, self._budgeting, self.documents, self.score)
+
+    def _share_of_window(self) -> int:
+        share = exact_percentage("share", _SHARES.documents if self.share is None else self.share)
+        available = self._budgeting.budget.input_tokens
+        if budget := int(available * share / 100):
+            return budget
+        message = f"`share` of {available} input tokens is less than one token, got {self.share!r}; raise it"
+        raise ContextBudgetError(message, needed=1, available=0)
