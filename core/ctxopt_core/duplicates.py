@@ -146,7 +146,7 @@ class _Wording:
 
     def says_nothing_beside(self, other: _Wording) -> bool:
         """Tell whether another text holds each of its sentences."""
-        return all(sentence in other.said for sentence in self.sentences)
+        return all(sentence and sentence in other.said for sentence in self.sentences)
 
     def is_version_of(self, other: _Wording) -> bool:
         """Tell whether it has the same id and for the most part the same text."""

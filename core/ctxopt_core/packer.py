@@ -22,6 +22,7 @@ _LEAST_ROOM = 4
 _SLACK_PER_DOCUMENT = 4
 _CUT_TRIES = 8
 _FILL_ROUNDS = 3
+_PATIENCE = 20
 
 
 class Packer:
@@ -136,14 +137,19 @@ class Packer:
                 break
 
     def _place_whole(self, order: Sequence[int], room: int) -> bool:
+        """Place what fits; where passages can have the rest of the room, 20 that are too big in a row are enough."""
         begun, places, before = self._passages.texts, self._places_left, len(self._whole)
+        refused, patience = 0, _PATIENCE if self._policy.passages else len(order)
         for index in order:
-            if places <= 0 or room <= 0:
+            if places <= 0 or room <= 0 or refused == patience:
                 break
             if index not in self._whole | self.repeated and index not in begun and self._costs.fits(index, room):
                 self._whole.add(index)
                 room -= self._costs[index]
                 places -= 1
+                refused = 0
+            else:
+                refused += 1
         return len(self._whole) > before
 
     def _drop_repeated(self) -> bool:
@@ -171,20 +177,24 @@ class Packer:
 
     def _fill(self) -> None:
         """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
-        rest = {
-            index: position for position, index in enumerate(self._order) if index not in self._whole | self.repeated
-        }
-        for _ in range(_FILL_ROUNDS):
-            before = self.tokens
-            if not rest or self._budget - before < _LEAST_ROOM:
-                break
-            self._passages.consider(rest, self._budget - before)
-            self._passages.take_best(self._budget - before, documents=self._places_left)
-            self._settle()
-            if self.tokens <= before:
-                break
+        placed = self._whole | self.repeated
+        rest = {index: position for position, index in enumerate(self._order) if index not in placed}
+        room = self._budget - self.tokens
+        if rest and room >= _LEAST_ROOM:
+            self._passages.consider(rest, room)
+            self._take_passages(room)
         if self._order and not self.kept:
             self._cut_best()
+
+    def _take_passages(self, room: int) -> None:
+        """Take passages, again in the room that is left when they are counted together."""
+        for _ in range(_FILL_ROUNDS):
+            before = self.tokens
+            self._passages.take_best(room, documents=self._places_left)
+            self._settle()
+            room = self._budget - self.tokens
+            if self.tokens <= before or room < _LEAST_ROOM:
+                break
 
     def _cut_best(self) -> None:
         """Keep something of the best document, cut at a word, where not one sentence of any fits."""

@@ -13,7 +13,7 @@ from ctxopt_core.unit_worth import weigh_units
 _MOST_DOCUMENTS = 256
 _LEAST_READ = 24_000
 _LONGEST_READ = 200_000
-_READ_PER_TOKEN = 32
+_READ_PER_TOKEN = 20
 _READ_WITHOUT_QUERY = 16
 _PATIENCE = 200
 _CHARACTERS_PER_TOKEN = 16
@@ -46,12 +46,15 @@ class Passages:
         self._marker = marker
         self._gap_tokens = max(counter.count(marker.strip()), counter.count(marker.rstrip()))
         self._documents: dict[int, PartialDocument] = {}
-        self._said: set[tuple[str, ...]] = set()
+        self._said_by: dict[tuple[str, ...], int] = {}
+        self._texts: dict[int, str] | None = None
 
     @property
-    def texts(self) -> dict[int, str]:
+    def texts(self) -> Mapping[int, str]:
         """The passages of each document of which something is chosen."""
-        return {i: part.render(self._marker) for i, part in self._documents.items() if part.chosen}
+        if self._texts is None:
+            self._texts = {i: part.render(self._marker) for i, part in self._documents.items() if part.chosen}
+        return self._texts
 
     def consider(self, positions: Mapping[int, int], room: int) -> None:
         """Let units be chosen from these documents; what was chosen before stays chosen.
@@ -117,7 +120,8 @@ class Passages:
             if tokens <= 0:
                 break
             part.chosen.discard(number)
-            self._said.discard(self._saying(part, number))
+            self._texts = None
+            self._said_by.pop(self._saying(part, number), None)
             tokens -= self._count(part, number)
         return bool(chosen)
 
@@ -138,7 +142,8 @@ class Passages:
             if room < 1 or refused == _PATIENCE or taken == units:
                 break
             said = self._saying(part, number)
-            if number in part.chosen or said in self._said or not (part.chosen or documents):
+            repeated = self._said_by.get(said, part.index) != part.index
+            if number in part.chosen or repeated or not (part.chosen or documents):
                 continue
             cost = self._cost(part, number, room)
             if cost > room:
@@ -148,8 +153,9 @@ class Passages:
             taken += 1
             documents -= not part.chosen
             part.chosen.add(number)
+            self._texts = None
             if len(said) >= _FEWEST_TERMS:
-                self._said.add(said)
+                self._said_by.setdefault(said, part.index)
             room -= cost
         return room
 

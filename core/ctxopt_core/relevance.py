@@ -7,7 +7,8 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Protocol, runtime_checkable
 
 from ctxopt_core.text_memory import TextMemory
@@ -75,27 +76,36 @@ def bm25_scores(query: str, texts: Sequence[str]) -> list[float]:
 
 def bm25_of_terms(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
     """Return the BM25 score of texts that are given as their terms, each term of the query times its weight."""
-    counts = [Counter([term for term in terms if term in weights]) for terms in texts]
-    return bm25_of_counts(weights, counts, [len(terms) for terms in texts])
+    return bm25_of_counts(weights, counts_of(weights, texts), list(map(len, texts)))
+
+
+def counts_of(wanted: Collection[str], texts: Sequence[Sequence[str]]) -> list[dict[str, int]]:
+    """Return for each text, given as its terms, how often it holds which of the wanted terms."""
+    wanted = frozenset(wanted)
+    found = ([term for term in terms if term in wanted] for terms in texts)
+    return [{term: hits.count(term) for term in hits} for hits in found]
 
 
 def bm25_of_counts(
     weights: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]
 ) -> list[float]:
-    """Return the BM25 score of texts by how often they hold each term and how long they are, in any unit."""
-    holding = Counter(term for found in counts for term in found)
-    worth = {term: weights[term] * _inverse_frequency(count, len(counts)) for term, count in holding.items()}
-    mean_length = sum(lengths) / len(lengths) if holding else 1.0
+    """Return the BM25 score of texts by how often they hold each term and how long they are, in any unit.
+
+    Terms without a weight count nothing.
+    """
+    rarity = inverse_frequencies(counts)
+    worth = {term: weights[term] * rare for term, rare in rarity.items() if term in weights}
+    mean_length = sum(lengths) / len(lengths) if worth else 1.0
     return [
         _score(found, worth, length / mean_length) if found else 0.0
         for found, length in zip(counts, lengths, strict=True)
     ]
 
 
-def inverse_frequencies(texts: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Return for each term of some texts how rare it is among them (Lucene's inverse document frequency)."""
-    holding = Counter(term for terms in texts for term in set(terms))
-    return {term: _inverse_frequency(count, len(texts)) for term, count in holding.items()}
+def inverse_frequencies(counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    """Return for each term that texts hold how rare it is among them (Lucene's inverse document frequency)."""
+    holding = Counter(chain.from_iterable(counts))
+    return {term: _inverse_frequency(count, len(counts)) for term, count in holding.items()}
 
 
 def _inverse_frequency(holding: int, texts: int) -> float:
@@ -104,7 +114,9 @@ def _inverse_frequency(holding: int, texts: int) -> float:
 
 def _score(counts: Mapping[str, int], worth: Mapping[str, float], relative_length: float) -> float:
     damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
-    return math.fsum(worth[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items())
+    return math.fsum(
+        worth[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items() if term in worth
+    )
 
 
 def terms_of(text: str) -> tuple[str, ...]:

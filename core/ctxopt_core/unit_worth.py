@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 
 from ctxopt_core.partial_document import PartialDocument
-from ctxopt_core.relevance import bm25_of_terms, inverse_frequencies
+from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequencies
 from ctxopt_core.word_rarity import rarity
 
 _FEEDBACK_UNITS = 3
@@ -51,14 +51,16 @@ def weigh_units(parts: Sequence[PartialDocument], weights: Mapping[str, float], 
 
 
 def _with_feedback(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
-    scores = bm25_of_terms(weights, texts)
+    lengths = list(map(len, texts))
+    scores = bm25_of_counts(weights, counts_of(weights, texts), lengths)
     best = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], n))
     found = Counter(term for n in best[:_FEEDBACK_UNITS] for term in texts[n] if _tells_something(term, weights))
     if not found:
         return scores
-    rare = inverse_frequencies(texts)
+    counts = counts_of(found, texts)
+    rare = inverse_frequencies(counts)
     strongest = sorted(found, key=lambda term: (-found[term] * rare[term], term))[:_FEEDBACK_TERMS]
-    further = bm25_of_terms(dict.fromkeys(strongest, _FEEDBACK_WEIGHT), texts)
+    further = bm25_of_counts(dict.fromkeys(strongest, _FEEDBACK_WEIGHT), counts, lengths)
     return [score + more for score, more in zip(scores, further, strict=True)]
 
 

@@ -19,14 +19,18 @@ WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 WHOLE_ONLY = DocumentPolicy(passages=False)
 
 
-def words(count: int, word: str = "brick") -> str:
-    return " ".join([word] * count)
+def words(count: int, number: int = 0) -> str:
+    """Return that many words; those of no other number are among them."""
+    return " ".join(f"brick{number}x{place}" for place in range(count))
 
 
 def of_costs(*costs: int, scores: tuple[float | None, ...] | None = None) -> list[Document]:
-    """Return documents of that many words each, with falling scores unless some are given."""
+    """Return documents of that many words each, all different, with falling scores unless some are given."""
     scores = scores or tuple(1.0 - number / 100 for number in range(len(costs)))
-    return [Document(text=words(cost), score=score) for cost, score in zip(costs, scores, strict=True)]
+    return [
+        Document(text=words(cost, number), score=score)
+        for number, (cost, score) in enumerate(zip(costs, scores, strict=True))
+    ]
 
 
 def pack(documents, budget, **policy) -> Packing:
@@ -101,8 +105,9 @@ def test_d5_a_document_costs_its_template_and_the_separator():
 def test_d5_the_last_document_needs_no_separator():
     assert len(pack(of_costs(10, 10), 20).kept) == 2
     counter = TiktokenCounter()
-    documents = [Document(text="First brick")] * 4
-    joined = "\n\n".join(["First brick"] * 3)
+    texts = ["First brick", "Second brick", "Third brick", "Fourth brick"]
+    documents = [Document(text=text) for text in texts]
+    joined = "\n\n".join(texts[:3])
 
     packing = pack_documents(documents, counter.count(joined), counter, policy=WHOLE_ONLY)
 
@@ -188,7 +193,7 @@ def test_a_packing_pickles_without_any_content():
 
 def test_a9_nine_of_ten_documents_are_kept_whole():
     counter = TiktokenCounter("cl100k_base")
-    body = words(85, " steady").replace("  ", " ").strip()
+    body = " ".join(["steady"] * 85)
     documents = [Document(text=f"Document {number} reports:{' ' + body} and nothing else.") for number in range(10)]
     padding = 98 - counter.count(f"{documents[0].text}\n\n")
     documents = [Document(text=document.text.replace(body, body + " steady" * padding)) for document in documents]

@@ -79,6 +79,7 @@ def test_d7_same_or_contained_text_is_redundant(better, worse):
         pytest.param("価格は三十円です", "十円です", id="han-numerals"),
         pytest.param(FIRST, KILN, id="better-one-is-shorter"),
         pytest.param("a" * 500, "a" * 499, id="monotonous"),
+        pytest.param(KILN, "— !", id="no-words"),
         pytest.param(KILN, "", id="blank"),
         pytest.param("", " \n", id="both-blank"),
     ],

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.query_coverage import QueryCoverage
 from ctxopt_core.relevance import bm25_scorer, bm25_scores, terms_of, tokenize
 from ctxopt_core.text_memory import TextMemory
 from hostile_text import hostile_text
@@ -89,25 +88,6 @@ def test_there_is_one_finite_score_for_each_text(query, texts):
 def test_terms_are_the_same_when_they_are_remembered():
     assert terms_of("a kiln that cracked") == tuple(tokenize("a kiln that cracked"))
     assert terms_of("a kiln that cracked") is terms_of("a kiln " + "that cracked")
-
-
-def test_coverage_tells_what_no_kept_document_holds():
-    texts = {0: "a red wall", 1: "a red kiln that cracked", 2: "a grey wall", 3: "a kiln"}
-    coverage = QueryCoverage(tokenize("red kiln cracked"), texts)
-
-    assert coverage.missing([0], ()) == {"kiln", "cracke"}
-    assert coverage.missing([0], ["the kiln"]) == {"cracke"}
-    assert coverage.missing([0, 1], ()) == frozenset()
-    assert coverage.best_source(frozenset({"kiln", "cracke"}), [2, 3, 1], 0.2) == 1
-    assert coverage.best_source(frozenset({"kiln"}), [3, 1], 0.2) == 3
-    assert coverage.best_source(frozenset({"kiln"}), [3, 1], 0.9) is None
-    assert coverage.best_source(frozenset(), [3, 1], 0.0) is None
-
-
-def test_coverage_looks_at_the_longest_of_very_many_terms():
-    coverage = QueryCoverage([f"t{'x' * number}" for number in range(200)], {0: "t" + "x" * 300, 1: ""})
-
-    assert coverage.held("t" + "x" * 300) == {f"t{'x' * number}" for number in range(136, 200)}
 
 
 def test_a_text_memory_is_bounded_and_keeps_the_newer_half():
