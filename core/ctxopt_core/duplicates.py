@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from ctxopt_core.relevance import fold, terms_of
+from ctxopt_core.document_costs import is_blank
+from ctxopt_core.relevance import fold
 from ctxopt_core.request import Document
 from ctxopt_core.shared_stretches import earlier_alike
 
 _PIECES = 12
 _ALIKE = 0.5
 _SHORT_BYTES = 24
-_SAME_ID_SHARE = 0.8
-_MOST_OF_ONE_ID = 8
 _TRIES = 8
 _OTHER_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"
 _FINAL_SIGNS = " .,;:!?…。、؟،۔।\"'”’»)]"
@@ -41,8 +39,7 @@ def duplicates(documents: Sequence[Document], order: Sequence[int]) -> dict[int,
     - holds each of its sentences, word for word and in whatever order; one of a few words together with the sentence
       before it. So a sentence that is repeated, moved or left out makes no difference, nor does punctuation, while a
       number, a name or a "not" that the better one lacks does;
-    - has the same id and at least 80 % of its pairs of words: another version of it. Chunks that share the id of the
-      document that they were cut from are different documents.
+    - has the same id: the same document, or another version of it.
 
     It takes time linear in the texts. Blank documents are ignored.
 
@@ -50,7 +47,16 @@ def duplicates(documents: Sequence[Document], order: Sequence[int]) -> dict[int,
         documents: All documents.
         order: Those that are compared, best first.
     """
-    return _stand_ins(documents, order, _is_redundant)
+    bests: dict[str, int] = {}
+    same_id: dict[int, int] = {}
+    for index in order:
+        name = documents[index].id
+        if name is None or is_blank(documents[index]):
+            continue
+        if (best := bests.setdefault(name, index)) != index:
+            same_id[index] = best
+    found = _stand_ins(documents, [index for index in order if index not in same_id], _is_redundant)
+    return {**found, **{index: found.get(best, best) for index, best in same_id.items()}}
 
 
 def contained(documents: Sequence[Document], indices: Sequence[int]) -> dict[int, int]:
@@ -74,18 +80,14 @@ def _stand_ins(documents: Sequence[Document], order: Sequence[int], redundant: R
         text = comparable(documents[index].text or "")
         if text and (first := firsts.setdefault(text, index)) != index:
             same[index] = first
-    wordings = [_Wording(text=text, id=documents[index].id) for text, index in firsts.items()]
+    wordings = [_Wording(text=text) for text in firsts]
     alike = earlier_alike(list(firsts), pieces=_PIECES, least_share=_ALIKE)
-    of_id: dict[str, list[int]] = {}
     stand_in: dict[int, int] = {}
     for number, wording in enumerate(wordings):
-        mates = of_id.setdefault(wording.id, []) if wording.id is not None else []
-        for other in sorted({*alike.get(number, ()), *mates[:_MOST_OF_ONE_ID]}):
+        for other in alike.get(number, ()):
             if other not in stand_in and redundant(wording, wordings[other]):
                 stand_in[number] = other
                 break
-        else:
-            mates.append(number)
     indices = list(firsts.values())
     found = {indices[number]: indices[other] for number, other in stand_in.items()}
     return {**found, **{index: found.get(first, first) for index, first in same.items()}}
@@ -107,10 +109,8 @@ class _Wording:
     """A text in comparable form, and what was worked out about its words."""
 
     text: str
-    id: str | None
     _said: str | None = None
     _sentences: tuple[str, ...] | None = None
-    _pairs: frozenset[tuple[str, str]] | None = None
 
     @property
     def said(self) -> str:
@@ -125,13 +125,6 @@ class _Wording:
         if self._sentences is None:
             self._sentences = tuple(_sentences(self.text))
         return self._sentences
-
-    @property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Its neighbouring terms."""
-        if self._pairs is None:
-            self._pairs = frozenset(pairwise(terms_of(self.text)))
-        return self._pairs
 
     def is_in(self, other: _Wording) -> bool:
         """Tell whether the text stands in another one, from word border to word border."""
@@ -148,14 +141,9 @@ class _Wording:
         """Tell whether another text holds each of its sentences."""
         return all(sentence and sentence in other.said for sentence in self.sentences)
 
-    def is_version_of(self, other: _Wording) -> bool:
-        """Tell whether it has the same id and for the most part the same text."""
-        same_id = self.id is not None and self.id == other.id
-        return same_id and 0 < _SAME_ID_SHARE * len(self.pairs) <= len(self.pairs & other.pairs)
-
 
 def _is_redundant(worse: _Wording, better: _Wording) -> bool:
-    return worse.is_in(better) or worse.says_nothing_beside(better) or worse.is_version_of(better)
+    return worse.is_in(better) or worse.says_nothing_beside(better)
 
 
 def _sentences(text: str) -> Iterator[str]:

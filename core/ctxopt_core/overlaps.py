@@ -13,7 +13,6 @@ from ctxopt_core.shared_stretches import earlier_alike
 
 _LEAST = 20
 _DENSE_LEAST = 10
-_LEAST_WITHOUT_SOURCE = 60
 _COMPARED_DIRECTLY = 64
 _MOST_HOLDERS = 8
 _PIECES = 40
@@ -40,11 +39,11 @@ class Stitch:
 def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[tuple[Stitch, ...], ...]:
     """Return the chains of overlapping documents in reading order; a document is in one chain at most.
 
-    Only documents of the same source are compared, if they share at least 20 characters (10 where the script is dense).
-    Documents without a source are compared among themselves, but must share at least 60 characters: a shorter phrase
-    may be common by chance. Where several documents could follow one, the longest overlap counts. No overlap that
-    would close a circle is used, nor one that is the whole of a document: that is contained in the other one. Of more
-    than 64 documents of one source, those are compared that share a stretch, so that a short overlap may be missed.
+    Only documents of one known source are compared, if they share at least 20 characters (10 where the script is
+    dense): elsewhere the same phrase may be chance, and the second document would start in the middle of a sentence for
+    nothing. Where several documents could follow one, the longest overlap counts. No overlap that would close a circle
+    is used, nor one that is the whole of a document: that is contained in the other one. Of more than 64 documents of
+    one source, those are compared that share a stretch, so that a short overlap may be missed.
 
     The plan holds for documents that are all kept: where one is left out, the one after it has to be whole again.
 
@@ -52,14 +51,16 @@ def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[
         documents: All documents.
         indices: Those that are looked at, best first.
     """
-    groups: dict[str | None, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for index in indices:
-        groups.setdefault(documents[index].source, []).append(index)
+        source = documents[index].source
+        if source is not None:
+            groups.setdefault(source, []).append(index)
     found = [
         stitch
-        for source, group in groups.items()
+        for group in groups.values()
         for left, right in _worth_comparing(documents, group)
-        if (stitch := _stitch(documents, left, right, has_source=source is not None))
+        if (stitch := _stitch(documents, left, right))
     ]
     position = {index: number for number, index in enumerate(indices)}
     found.sort(key=lambda stitch: (-stitch.repeated, position[stitch.left], position[stitch.right]))
@@ -149,10 +150,9 @@ def _least(text: str) -> int:
     return _LEAST if text[:_LEAST].isascii() else _DENSE_LEAST
 
 
-def _stitch(documents: Sequence[Document], left: int, right: int, *, has_source: bool) -> Stitch | None:
+def _stitch(documents: Sequence[Document], left: int, right: int) -> Stitch | None:
     first, second = documents[left].text or "", documents[right].text or ""
-    least = _least(second.lstrip()) if has_source else _LEAST_WITHOUT_SOURCE
-    shared = overlap(first, second, least)
+    shared = overlap(first, second, _least(second.lstrip()))
     if not shared or not second[shared:].strip() or second.lstrip().startswith(first.strip()):
         return None
     cut = _word_border(second, shared)

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from answers_in_scripts import ANSWERED
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.documents import pack_documents
 from ctxopt_core.passage_units import read_units
@@ -150,15 +151,40 @@ def test_d15_the_lowest_document_gives_the_sentence_that_answers():
     assert ANSWER in packing.texts[30]
 
 
-def test_d15_a_second_hop_comes_in_by_the_words_of_the_first():
-    first = "The kiln at the orchard was built by the potter Wenzel Marhold."
-    second = "Marhold, whom everyone called Wenzel, was born at Tiefenau."
-    texts = [f"{prose(1, 2)} {first}", *(prose(n, n + 1, n + 2) for n in range(3, 15, 3)), f"{prose(20, 21)} {second}"]
+@pytest.mark.parametrize(
+    ("builder", "follows"),
+    [
+        pytest.param("Wenzel Marhold", True, id="named-in-the-first"),
+        pytest.param("Ossip Brandt", False, id="not-named"),
+    ],
+)
+def test_d15_a_second_hop_comes_in_by_the_words_of_the_first(builder, follows):
+    first = f"The kiln at the orchard was built by the potter {builder}."
+    second = "Marhold, whom everyone called Wenzel, was a child of Tiefenau."
+    others = [prose(number, number + 1, number + 2) for number in range(3, 15, 3)]
+    query = "Who built the orchard kiln, and in which town did he grow up?"
 
-    packing = pack(texts, 60, query="Who built the orchard kiln, and in which town did he grow up?", selection="passages")
+    packing = pack([f"{first} {prose(1, 2)}", *others, f"{second} {prose(20, 21)}"], 60, query, selection="passages")
 
-    assert first in packing.texts[0]
-    assert second in packing.texts[5]
+    assert packing.whole == (0,)
+    assert (second in packing.texts.get(5, "")) is follows
+
+
+@pytest.mark.parametrize("selection", ["passages", "score"])
+@pytest.mark.parametrize("script", ANSWERED)
+def test_d15_the_answer_survives_in_every_script(script, selection):
+    asked = ANSWERED[script]
+    texts = [*(asked.text(20 * number, 20 * number + 12) for number in range(5)), asked.text(100, 112, answer_at=6)]
+    budget = 3 * COUNTER.count(asked.answer) + 30
+
+    packing = pack(texts, budget, asked.question, COUNTER, selection=selection)
+
+    parts = list(filter(None, map(str.strip, packing.texts[5].split(GAP.strip()))))
+    positions = [texts[5].find(part) for part in parts]
+    assert any(asked.answer in part for part in parts)
+    assert positions == sorted(positions)
+    assert positions[0] >= 0
+    assert packing.tokens <= budget
 
 
 def test_d10_passages_count_as_documents():

@@ -25,9 +25,7 @@ THE_THREE = (LAMPS, KILN, SNOW)
 
 
 def scored(texts, scores=None):
-    return [
-        Document(text=text, score=score) for text, score in zip(texts, scores or [None] * len(texts), strict=True)
-    ]
+    return [Document(text=text, score=score) for text, score in zip(texts, scores or [None] * len(texts), strict=True)]
 
 
 def ranked(texts, query, scores=None, *, score_order="higher", scorer=None) -> Ranking:
