@@ -86,9 +86,6 @@ def _name_of(settings: ModelSettings, model: object, limits: Mapping[str, Any]) 
     if settings.name is not None:
         return settings.name
     if settings.max_input_tokens is None and not any(limits.values()):
-        message = (
-            f"{type(model).__name__} tells neither a model name nor a window; give `context_window` or "
-            "`max_input_tokens`"
-        )
+        message = f"{type(model).__name__} tells neither a model name nor a window; give a limit in tokens instead"
         raise ValueError(message)
     return type(model).__name__

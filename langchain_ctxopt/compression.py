@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 
+from ctxopt_core.accounts import document_rows
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.documents import Packing, pack_documents
-from ctxopt_core.report import DocumentReport, FitReport, State
-from ctxopt_core.request import Document
+from ctxopt_core.report import FitReport
 from ctxopt_core.tokens import TokenCounter
 from langchain_ctxopt.budgeting import Budgeting
 from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments, document_views, with_text
@@ -68,7 +68,9 @@ def compress(
         window_source=window.source if window else "explicit",
         encoding=counter.name,
         exact=counter.exact,
-        documents=_rows(views, packing),
+        documents=document_rows(views, packing),
+        selection=packing.selection,
+        score_order_share=packing.score_order_share,
         notes=_notes(packing, policy),
         budgets={"system": 0, "query": 0, "documents": max_tokens, "history": 0},
         after={"documents": packing.tokens},
@@ -112,21 +114,6 @@ def is_list(value: object) -> bool:
 def _missing(values: Mapping[Any, Any], kind: str, keys: Sequence[str], setting: str) -> str:
     there = ", ".join(f"{key!r} ({type(value).__name__})" for key, value in values.items()) or "nothing"
     return f"the input has no {kind} under {' or '.join(map(repr, keys))}, it has {there}; name the key as `{setting}`"
-
-
-def _rows(views: Sequence[Document], packing: Packing) -> tuple[DocumentReport, ...]:
-    outranked = frozenset(packing.notable_drops)
-    states: dict[int, State] = {**dict.fromkeys(packing.whole, "kept"), **dict.fromkeys(packing.partial, "partial")}
-    return tuple(
-        DocumentReport(
-            id=str(index) if view.id is None else view.id,
-            score=view.score,
-            state=states.get(index, "dropped"),
-            reason=packing.dropped.get(index),
-            outranked=index in outranked,
-        )
-        for index, view in enumerate(views)
-    )
 
 
 def _notes(packing: Packing, policy: DocumentPolicy) -> tuple[str, ...]:

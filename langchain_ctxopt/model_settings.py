@@ -59,7 +59,7 @@ def settings_of(model: object) -> ModelSettings:
     if found is None:
         message = (
             f"`model` must be a model name or a LangChain language model, got {type(model).__name__}; "
-            "give `context_window` or `max_input_tokens` instead"
+            "give a limit in tokens instead"
         )
         raise TypeError(message)
     profile = getattr(found.model, "profile", None)

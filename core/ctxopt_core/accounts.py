@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ctxopt_core.budget import ContextBudget
@@ -14,6 +14,7 @@ from ctxopt_core.documents import Packing
 from ctxopt_core.history import Trimming
 from ctxopt_core.options import FitOptions
 from ctxopt_core.report import DocumentReport, FitReport, HistoryReport, State
+from ctxopt_core.request import Document
 from ctxopt_core.subject import Subject, as_given
 
 
@@ -24,7 +25,7 @@ def report_of_untouched(subject: Subject, budget: ContextBudget) -> FitReport:
         untouched=True,
         history=HistoryReport(messages=length, kept=length),
         documents=tuple(
-            DocumentReport(id=_document_id(subject, i), score=document.score, state="kept")
+            DocumentReport(id=_document_id(document, i), score=document.score, state="kept")
             for i, document in enumerate(subject.request.documents)
         ),
         **_common(subject, budget),
@@ -41,7 +42,9 @@ def report_of_cut(
     return FitReport(
         untouched=False,
         counted_output=cut.whole,
-        documents=_document_rows(subject, cut.packing),
+        documents=document_rows(subject.request.documents, cut.packing),
+        selection=cut.packing.selection,
+        score_order_share=cut.packing.score_order_share,
         history=_history(subject, cut.draft.trimming),
         strategy=options.history.strategy,
         fell_back_to=fell_back_to,
@@ -98,26 +101,24 @@ def _document_tokens(subject: Subject) -> list[int]:
     ]
 
 
-def _document_id(subject: Subject, index: int) -> str:
-    given = subject.request.documents[index].id
-    return str(index) if given is None else given
-
-
-def _document_rows(subject: Subject, packing: Packing) -> tuple[DocumentReport, ...]:
-    kept, outranked = frozenset(packing.kept), frozenset(packing.notable_drops)
-    rows: list[DocumentReport] = []
-    for index, document in enumerate(subject.request.documents):
-        state: State = "dropped" if index not in kept else "partial" if index in packing.texts else "kept"
-        rows.append(
-            DocumentReport(
-                id=_document_id(subject, index),
-                score=document.score,
-                state=state,
-                reason=packing.dropped.get(index, "budget") if state == "dropped" else None,
-                outranked=index in outranked,
-            )
+def document_rows(documents: Sequence[Document], packing: Packing) -> tuple[DocumentReport, ...]:
+    """Return what became of each document."""
+    outranked = frozenset(packing.notable_drops)
+    states: dict[int, State] = {**dict.fromkeys(packing.whole, "kept"), **dict.fromkeys(packing.partial, "partial")}
+    return tuple(
+        DocumentReport(
+            id=_document_id(document, index),
+            score=document.score,
+            state=states.get(index, "dropped"),
+            reason=None if index in states else packing.dropped.get(index, "budget"),
+            outranked=index in outranked,
         )
-    return tuple(rows)
+        for index, document in enumerate(documents)
+    )
+
+
+def _document_id(document: Document, index: int) -> str:
+    return str(index) if document.id is None else document.id
 
 
 def _history(subject: Subject, trimming: Trimming) -> HistoryReport:

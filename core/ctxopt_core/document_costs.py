@@ -11,6 +11,7 @@ from ctxopt_core.tokens import TokenCounter, memory_of
 
 _PROBED_CHARACTERS_PER_TOKEN = 6
 _SHORTEST_PROBE = 64
+_NEVER_IN_TEMPLATES = "\ue9c3\ue9c7"
 
 
 class DocumentCosts(Mapping[int, int]):
@@ -70,6 +71,10 @@ class DocumentCosts(Mapping[int, int]):
     def of_template(self, index: int) -> int:
         """Return the tokens that document `index` takes in the prompt beside its text."""
         return self.of_text(index, "")
+
+    def copies(self, index: int) -> int:
+        """Return how many times document `index` as it is rendered holds its text, at least 1."""
+        return max(1, self._rendered(index, _NEVER_IN_TEMPLATES).count(_NEVER_IN_TEMPLATES))
 
     def joined(self, kept: Sequence[int], texts: Mapping[int, str]) -> int:
         """Return the tokens of the kept documents, rendered and joined as the prompt holds them."""

@@ -116,7 +116,7 @@ def _selected(
     policy: DocumentPolicy,
 ) -> Packing:
     documents, terms = costs.documents, query_terms(query)
-    ranking = rank(documents, candidates, query, terms.weights, score_order=policy.score_order, scorer=policy.scorer)
+    ranking = rank(documents, candidates, terms, score_order=policy.score_order, scorer=policy.scorer)
     repeated = duplicates(documents, ranking.order)
     dropped.update(dict.fromkeys(repeated, "duplicate"))
     ranking = ranking.without(repeated)

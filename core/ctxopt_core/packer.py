@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ctxopt_core.document_costs import DocumentCosts
@@ -44,7 +44,7 @@ class Packer:
         self._reading: Sequence[int] = ()
         self._whole: set[int] = set()
         self._stitching = Stitching()
-        self._passages = Passages(costs, counter, {}, {}, policy.passage_marker)
+        self._passages = self._passages_of(QueryTerms(), {})
         self._cut: dict[int, str] = {}
         self._counted: tuple[tuple[int, ...], dict[int, str], int] | None = None
         self.repeated: set[int] = set()
@@ -98,8 +98,7 @@ class Packer:
             With the optimal selection, what share of its worth the order by score would have reached.
         """
         self._order, self._reading = ranking.order, reading
-        marker = self._policy.passage_marker
-        self._passages = Passages(self._costs, self._counter, terms.weights, ranking.relevance, marker)
+        self._passages = self._passages_of(terms, ranking.relevance)
         share = None
         if selection == "score":
             if self._policy.passages and self._order:
@@ -114,6 +113,10 @@ class Packer:
         if self._policy.passages:
             self._fill()
         return share
+
+    def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
+        marker, scorer = self._policy.passage_marker, self._policy.scorer
+        return Passages(self._costs, self._counter, terms, relevance, marker=marker, scorer=scorer)
 
     @property
     def _places_left(self) -> int:
@@ -179,21 +182,25 @@ class Packer:
         """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
         placed = self._whole | self.repeated
         rest = {index: position for position, index in enumerate(self._order) if index not in placed}
-        room = self._budget - self.tokens
-        if rest and room >= _LEAST_ROOM:
-            self._passages.consider(rest, room)
+        while rest and (room := self._budget - self.tokens) >= _LEAST_ROOM:
+            before, begun = self.tokens, set(self._passages.texts)
+            new = self._passages.consider(rest, room) - begun
             self._take_passages(room)
+            if not new and self.tokens <= before:
+                break
+            begun = set(self._passages.texts)
+            rest = {index: position for index, position in rest.items() if index in begun or index not in new}
         if self._order and not self.kept:
             self._cut_best()
 
     def _take_passages(self, room: int) -> None:
-        """Take passages, again in the room that is left when they are counted together."""
-        for _ in range(_FILL_ROUNDS):
+        """Take passages; then those that repeat what is kept, in the room that is left when all is counted together."""
+        for turn in range(_FILL_ROUNDS):
             before = self.tokens
-            self._passages.take_best(room, documents=self._places_left)
+            self._passages.take_best(room, documents=self._places_left, repeats=turn > 0)
             self._settle()
             room = self._budget - self.tokens
-            if self.tokens <= before or room < _LEAST_ROOM:
+            if room < _LEAST_ROOM or (turn and self.tokens <= before):
                 break
 
     def _cut_best(self) -> None:

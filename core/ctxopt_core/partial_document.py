@@ -18,6 +18,7 @@ class PartialDocument:
         index: The document.
         position: How many documents rank above it.
         text: Its text.
+        copies: How many times the prompt holds what is chosen of it.
         units: The units of the text.
         terms: The terms of each unit; none where nothing is looked for.
         match: How well each unit, or one near it, answers the query, from 0.0 to 1.0.
@@ -28,6 +29,7 @@ class PartialDocument:
     index: int
     position: int
     text: str
+    copies: int = 1
     units: Sequence[Unit]
     terms: Sequence[Sequence[str]] = ()
     match: Sequence[float] = ()

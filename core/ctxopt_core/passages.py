@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ctxopt_core.document_costs import DocumentCosts
 from ctxopt_core.partial_document import PartialDocument
 from ctxopt_core.passage_units import read_units
+from ctxopt_core.query_terms import QueryTerms
+from ctxopt_core.ranking import spread
+from ctxopt_core.relevance import Scorer
+from ctxopt_core.scoring import call_scorer
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.unit_worth import weigh_units
 
@@ -26,22 +30,27 @@ class Passages:
     Args:
         costs: The documents and what they cost.
         counter: Counts the units.
-        weights: The terms of the query. Without any, the heads of the documents are their best passages.
+        terms: What the query says. Without any terms the heads of the documents are their best passages.
         relevance: How relevant each document is, from 0.0 to 1.0.
         marker: What stands where something is missing.
+        scorer: Tells how relevant a unit is, beside the terms that it shares with the query.
     """
 
     def __init__(
         self,
         costs: DocumentCosts,
         counter: TokenCounter,
-        weights: Mapping[str, float],
+        terms: QueryTerms,
         relevance: Mapping[int, float],
+        *,
         marker: str,
+        scorer: Scorer | None = None,
     ) -> None:
         self._costs = costs
         self._counter = counter
-        self._weights = weights
+        self._terms = terms
+        self._weights = terms.weights
+        self._scorer = scorer
         self._relevance = relevance
         self._marker = marker
         self._gap_tokens = max(counter.count(marker.strip()), counter.count(marker.rstrip()))
@@ -56,43 +65,56 @@ class Passages:
             self._texts = {i: part.render(self._marker) for i, part in self._documents.items() if part.chosen}
         return self._texts
 
-    def consider(self, positions: Mapping[int, int], room: int) -> None:
+    def consider(self, positions: Mapping[int, int], room: int) -> set[int]:
         """Let units be chosen from these documents; what was chosen before stays chosen.
 
         Args:
             positions: For each document how many rank above it, best first. Documents that are chosen from are among
                 them; of the others no more are read than can matter.
             room: Tokens that may be added: the fewer, the fewer documents matter.
+
+        Returns:
+            The documents from which units can be chosen now.
         """
         earlier, self._documents = self._documents, {}
         longest = max(_LONGEST_READ, room * _READ_PER_TOKEN)
         left = max(_LEAST_READ, room * _READ_PER_TOKEN) if self._weights else room * _READ_WITHOUT_QUERY
+        places = _MOST_DOCUMENTS
         for index, position in positions.items():
             known = earlier.get(index)
             if known and known.chosen:
                 self._documents[index] = known
-            elif left > 0 and len(self._documents) < _MOST_DOCUMENTS:
+            elif left > 0 and places > 0:
+                places -= 1
                 text = self._costs.text(index)
                 left -= len(text)
                 units, terms = read_units(text, self._weights, longest)
                 self._documents[index] = PartialDocument(
-                    index=index, position=position, text=text, units=units, terms=terms
+                    index=index,
+                    position=position,
+                    text=text,
+                    copies=self._costs.copies(index),
+                    units=units,
+                    terms=terms,
                 )
-        weigh_units(list(self._documents.values()), self._weights, self._relevance)
+        parts = list(self._documents.values())
+        weigh_units(parts, self._weights, self._relevance, self._similarities(parts))
+        return set(self._documents)
 
-    def take_best(self, room: int, *, documents: int, units: int | None = None) -> int:
+    def take_best(self, room: int, *, documents: int, units: int | None = None, repeats: bool = False) -> int:
         """Choose the units that are worth most to the query, best first; where there is no query, heads.
 
         Args:
             room: Tokens that may be added.
             documents: How many documents may be begun.
             units: How many units may be chosen; None for as many as there is room for.
+            repeats: Whether a unit may be chosen that says what a chosen one of another document says.
 
         Returns:
             The tokens that are left of `room`, as far as single counts can tell.
         """
         if not self._weights:
-            return self._take(self._heads(), room, documents, units)
+            return self._take(self._heads(), room, documents, units, repeats=True)
         worthwhile = [
             (part, n)
             for part in self._documents.values()
@@ -100,7 +122,7 @@ class Passages:
             if unit.sentence or part.match[n] > 0.0
         ]
         worthwhile.sort(key=lambda hit: (-hit[0].worth[hit[1]], hit[0].position, hit[1]))
-        return self._take(worthwhile, room, documents, units)
+        return self._take(worthwhile, room, documents, units, repeats=repeats)
 
     def best_start(self) -> tuple[int, int] | None:
         """Return the document and the offset of the unit of most worth, chosen or not; None without any unit."""
@@ -125,6 +147,13 @@ class Passages:
             tokens -= self._count(part, number)
         return bool(chosen)
 
+    def _similarities(self, parts: Sequence[PartialDocument]) -> Sequence[float]:
+        """Return what the scorer says of each unit, from 0.0 to 1.0; nothing without a scorer or a query."""
+        texts = [part.text[unit.start : unit.stop] for part in parts for unit in part.units]
+        if self._scorer is None or not self._weights or not texts:
+            return ()
+        return spread(call_scorer(self._scorer, self._terms.text, texts))
+
     def _heads(self) -> Iterator[tuple[PartialDocument, int]]:
         """Yield the units of each document from its start, as long as they are taken."""
         for part in self._documents.values():
@@ -135,15 +164,21 @@ class Passages:
                     break
 
     def _take(
-        self, candidates: Iterable[tuple[PartialDocument, int]], room: int, documents: int, units: int | None = None
+        self,
+        candidates: Iterable[tuple[PartialDocument, int]],
+        room: int,
+        documents: int,
+        units: int | None,
+        *,
+        repeats: bool,
     ) -> int:
         refused = taken = 0
         for part, number in candidates:
             if room < 1 or refused == _PATIENCE or taken == units:
                 break
-            said = self._saying(part, number)
-            repeated = self._said_by.get(said, part.index) != part.index
-            if number in part.chosen or repeated or not (part.chosen or documents):
+            if number in part.chosen or not (part.chosen or documents):
+                continue
+            if not repeats and self._is_repeated(part, number):
                 continue
             cost = self._cost(part, number, room)
             if cost > room:
@@ -151,13 +186,21 @@ class Passages:
                 continue
             refused = 0
             taken += 1
-            documents -= not part.chosen
-            part.chosen.add(number)
-            self._texts = None
-            if len(said) >= _FEWEST_TERMS:
-                self._said_by.setdefault(said, part.index)
             room -= cost
+            documents -= not part.chosen
+            self._choose(part, number)
         return room
+
+    def _choose(self, part: PartialDocument, number: int) -> None:
+        part.chosen.add(number)
+        self._texts = None
+        said = self._saying(part, number)
+        if len(said) >= _FEWEST_TERMS:
+            self._said_by.setdefault(said, part.index)
+
+    def _is_repeated(self, part: PartialDocument, number: int) -> bool:
+        """Tell whether a chosen unit of another document says the same in the same words."""
+        return self._said_by.get(self._saying(part, number), part.index) != part.index
 
     def _saying(self, part: PartialDocument, number: int) -> tuple[str, ...]:
         return tuple(part.terms[number]) if part.terms else ()
@@ -165,15 +208,16 @@ class Passages:
     def _cost(self, part: PartialDocument, number: int, room: int) -> int:
         """Return what a unit adds: itself, its markers and, with the first unit, the document's frame."""
         unit = part.units[number]
-        if unit.stop - unit.start > room * _CHARACTERS_PER_TOKEN:
+        if part.copies * (unit.stop - unit.start) > room * _CHARACTERS_PER_TOKEN:
             return room + 1
         tokens = self._count(part, number)
+        gap_tokens = part.copies * self._gap_tokens
         gaps = part.open_sides(number)
         if part.chosen:
-            return tokens + (gaps - 1) * self._gap_tokens
-        return tokens + gaps * self._gap_tokens + self._costs.of_template(part.index)
+            return tokens + (gaps - 1) * gap_tokens
+        return tokens + gaps * gap_tokens + self._costs.of_template(part.index)
 
     def _count(self, part: PartialDocument, number: int) -> int:
         unit = part.units[number]
         text = part.text[unit.start : unit.stop]
-        return self._counter.count(text if text[:1] == " " else " " + text.lstrip())
+        return part.copies * self._counter.count(text if text[:1] == " " else " " + text.lstrip())

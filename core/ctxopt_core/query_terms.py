@@ -19,10 +19,12 @@ class QueryTerms:
     """The terms of a query.
 
     Args:
+        text: The query itself.
         weights: What each term is worth, from 0.05 for a word that is everywhere to 1.0 for a rare one.
         informative_characters: The characters of the query's different words, each counted by the word's weight.
     """
 
+    text: str = field(default="", repr=False)
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     informative_characters: float = 0.0
 
@@ -39,4 +41,4 @@ def query_terms(query: str) -> QueryTerms:
         for term, weight in zip(terms, shares, strict=True):
             weights[term] = max(weight, weights.get(term, 0.0))
         characters += len(word) * sum(shares) / len(shares)
-    return QueryTerms(weights=MappingProxyType(weights), informative_characters=characters)
+    return QueryTerms(text=query, weights=MappingProxyType(weights), informative_characters=characters)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
+from ctxopt_core.query_terms import QueryTerms
 from ctxopt_core.relevance import Scorer
 from ctxopt_core.request import Document
 from ctxopt_core.scoring import call_scorer
@@ -40,8 +41,7 @@ class Ranking:
 def rank(
     documents: Sequence[Document],
     indices: Sequence[int],
-    query: str,
-    weights: Mapping[str, float],
+    terms: QueryTerms,
     *,
     score_order: ScoreOrder,
     scorer: Scorer | None,
@@ -56,12 +56,11 @@ def rank(
     Args:
         documents: All documents.
         indices: Those that are ranked, in arrival order.
-        query: What is asked, untruncated.
-        weights: The terms of the query.
+        terms: What is asked, untruncated.
         score_order: Which scores are better.
         scorer: Tells the relevance; by default the words that a document shares with the query do.
     """
-    relevance = _relevance(documents, indices, query, weights, scorer)
+    relevance = _relevance(documents, indices, terms, scorer)
     by_relevance = sorted(indices, key=lambda index: -relevance[index])
     if not has_scores(documents, indices):
         return Ranking(order=tuple(by_relevance), relevance=MappingProxyType(relevance))
@@ -121,15 +120,11 @@ def spread(scores: Sequence[float]) -> list[float]:
 
 
 def _relevance(
-    documents: Sequence[Document],
-    indices: Sequence[int],
-    query: str,
-    weights: Mapping[str, float],
-    scorer: Scorer | None,
+    documents: Sequence[Document], indices: Sequence[int], terms: QueryTerms, scorer: Scorer | None
 ) -> dict[int, float]:
     texts = [documents[index].text or "" for index in indices]
-    if scorer is None or not query.strip() or not texts:
-        scores = scanned_bm25(weights, texts)
+    if scorer is None or not terms.text.strip() or not texts:
+        scores = scanned_bm25(terms.weights, texts)
     else:
-        scores = call_scorer(scorer, query, texts)
+        scores = call_scorer(scorer, terms.text, texts)
     return dict(zip(indices, spread(scores), strict=True))

@@ -99,6 +99,9 @@ class FitReport:
         budgets: Tokens that each component was allowed; None when nothing was cut.
         after: Tokens that each component takes.
         cumulative_score: Sum of the scores of the kept documents; None when nothing was cut.
+        selection: How documents were chosen: `score`, `passages`, `density` or `optimal`; None when all were kept.
+        score_order_share: With the optimal selection, the share of the best sum of scores that taking the best-scored
+            documents that fit would have reached.
         count_before: Counts the whole input when it is asked for.
         count_documents: Counts every document when it is asked for.
     """
@@ -122,6 +125,8 @@ class FitReport:
     budgets: Mapping[str, int] | None = None
     after: Mapping[str, int] = field(default_factory=dict)
     cumulative_score: float | None = None
+    selection: str | None = None
+    score_order_share: float | None = None
     count_before: Callable[[], Mapping[str, int]] = field(default=dict, repr=False, compare=False)
     count_documents: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
 

@@ -35,6 +35,8 @@ def as_dict(report: FitReport) -> dict[str, Any]:
             for row, tokens in zip(report.documents, report.document_tokens, strict=True)
         ],
         "cumulative_score": report.cumulative_score,
+        "selection": report.selection,
+        "score_order_share": report.score_order_share,
         "history": {**asdict(report.history), "dropped": report.history.dropped},
         "strategy": report.strategy,
         "fell_back_to": report.fell_back_to,
@@ -56,6 +58,7 @@ def as_event(report: FitReport) -> dict[str, Any]:
         "output_tokens": report.counted_output,
         "untouched": report.untouched,
         "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
+        "selection": report.selection,
         "messages": {"given": report.history.messages, "kept": report.history.kept},
         "strategy": report.strategy,
         "fell_back_to": report.fell_back_to,
@@ -102,11 +105,14 @@ def _documents(report: FitReport) -> list[str]:
     states = [row.state for row in report.documents]
     summary = ", ".join(f"{states.count(state)} {state}" for state in ("kept", "partial", "dropped"))
     score = "" if report.cumulative_score is None else f"; score kept {report.cumulative_score:.4g}"
+    chosen = "" if report.selection is None else f"; selection {report.selection}"
+    if report.score_order_share is not None:
+        chosen += f" (score order reaches {report.score_order_share:.1%} of it)"
     given = list(zip(report.documents, report.document_tokens, strict=True))
     shown = sorted(given, key=lambda pair: (not pair[0].outranked, ("partial", "dropped", "kept").index(pair[0].state)))
     rows = [("document", "state", "score", "tokens"), *(_document_row(*pair) for pair in shown[:_MOST_ROWS])]
     more = [f"... and {len(shown) - _MOST_ROWS} more"] if len(shown) > _MOST_ROWS else []
-    return [f"documents: {summary}{score}", *_aligned(rows, left=2), *more]
+    return [f"documents: {summary}{score}{chosen}", *_aligned(rows, left=2), *more]
 
 
 def _document_row(row: DocumentReport, tokens: int) -> tuple[str, str, str, str]:

@@ -20,9 +20,15 @@ _DOCUMENT_WEIGHT = 0.35
 _RANK_WEIGHT = 0.35
 _RANK_OFFSET = 2
 _LEAD_WEIGHT = 0.3
+_SCORER_SHARE = 0.5
 
 
-def weigh_units(parts: Sequence[PartialDocument], weights: Mapping[str, float], relevance: Mapping[int, float]) -> None:
+def weigh_units(
+    parts: Sequence[PartialDocument],
+    weights: Mapping[str, float],
+    relevance: Mapping[int, float],
+    similarities: Sequence[float] = (),
+) -> None:
     """Set the worth of every unit of some documents.
 
     It is the sum of
@@ -38,12 +44,18 @@ def weigh_units(parts: Sequence[PartialDocument], weights: Mapping[str, float], 
         parts: The documents, whose units and terms are known.
         weights: The terms of the query and what each is worth.
         relevance: How relevant each document is, from 0.0 to 1.0.
+        similarities: What a scorer says of each unit, from 0.0 to 1.0. It makes up half of what the words of the unit
+            are worth then.
     """
     scores = _with_feedback(weights, [terms for part in parts for terms in part.terms])
     best = max(scores, default=0.0) or 1.0
+    scores = [score / best for score in scores]
+    if similarities:
+        share = _SCORER_SHARE
+        scores = [(1.0 - share) * own + share * similar for own, similar in zip(scores, similarities, strict=True)]
     of_units = iter(scores)
     for part in parts:
-        own = [next(of_units) / best for _ in part.terms] or list(repeat(0.0, len(part.units)))
+        own = [next(of_units) for _ in part.terms] or list(repeat(0.0, len(part.units)))
         part.match = _with_context(own)
         prior = _DOCUMENT_WEIGHT * relevance.get(part.index, 0.0)
         prior += _RANK_WEIGHT * _RANK_OFFSET / (_RANK_OFFSET + part.position)

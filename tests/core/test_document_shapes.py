@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -37,13 +38,57 @@ def test_a_document_shape_is_packed_within_its_budget_and_keeps_the_answer(shape
         return
 
     assert time.process_time() - start < 2
-    kept = "\n\n".join(packing.texts.get(index, documents[index].text) for index in packing.kept)
+    kept = kept_text(packing, documents)
     assert packing.tokens == count_text(kept) <= shape.max_tokens
     assert all(needle in kept for needle in shape.needles)
     assert "\ufffd" not in kept
     assert documents == documents_of(shape) or "nan" in shape.name
     if shape.unchanged:
         assert packing.whole == tuple(range(len(documents)))
+
+
+VARIATIONS = {
+    "reversed": lambda documents: documents[::-1],
+    "no-scores": lambda documents: [replace(document, score=None) for document in documents],
+    "equal-scores": lambda documents: [replace(document, score=0.0) for document in documents],
+    "falling-scores": lambda documents: [replace(document, score=-number) for number, document in enumerate(documents)],
+    "no-ids": lambda documents: [replace(document, id=None) for document in documents],
+    "one-source": lambda documents: [replace(document, source="notes.md") for document in documents],
+}
+FEASIBLE = [shape for shape in DOCUMENT_SHAPES if not (shape.worded_scores or shape.infeasible)]
+SELECTIONS = ("auto", "score", "passages", "density", "optimal")
+
+
+def kept_text(packing, documents) -> str:
+    return "\n\n".join(packing.texts.get(index, documents[index].text) for index in packing.kept)
+
+
+@pytest.mark.parametrize("vary", VARIATIONS.values(), ids=VARIATIONS)
+@pytest.mark.parametrize("shape", FEASIBLE, ids=lambda shape: shape.name)
+def test_a_document_shape_keeps_the_answer_when_scores_and_order_vary(shape: DocumentShape, vary):
+    documents = vary(documents_of(shape))
+
+    packing = pack_documents(documents, shape.max_tokens, COUNTER, query=shape.question)
+
+    kept = kept_text(packing, documents)
+    assert all(needle in kept for needle in shape.needles)
+    assert packing.tokens == count_text(kept) <= shape.max_tokens
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("shape", FEASIBLE, ids=lambda shape: shape.name)
+def test_a_document_shape_keeps_the_answer_whatever_the_selection(shape: DocumentShape, selection):
+    documents = documents_of(shape)
+
+    packing = pack_documents(
+        documents, shape.max_tokens, COUNTER, query=shape.question, policy=DocumentPolicy(selection=selection)
+    )
+
+    kept = kept_text(packing, documents)
+    # By value and tokens a thousand shorter documents of almost the same score are worth more than the one asked for.
+    by_value = selection in ("density", "optimal") and len(documents) > 1_000
+    assert by_value or all(needle in kept for needle in shape.needles)
+    assert packing.tokens == count_text(kept) <= shape.max_tokens
 
 
 @pytest.mark.parametrize(

@@ -222,10 +222,11 @@ def test_a11_a_dropped_document_frees_its_markup():
 def test_everything_that_fits_is_kept_whole_whatever_the_query():
     documents = of_costs(10, 20, 30, scores=(0.1, None, 0.9))
 
-    for query in ("", "brick", "unrelated"):
+    for query in ("", "brick1x5", "unrelated"):
         packing = pack_documents(documents, 60, WORDS, query=query)
         assert packing.kept == packing.whole == (2, 0, 1)
-        assert packing.texts == {}
+        assert packing.texts == packing.dropped == {}
+        assert packing.selection is None
 
 
 def test_documents_whose_single_counts_lie_are_all_kept_when_their_join_fits():
@@ -263,11 +264,17 @@ def test_an_invalid_budget_is_an_error(budget):
         ("passages", "yes"),
         ("passage_marker", " "),
         ("passage_marker", None),
+        ("scorer", "bm25"),
     ],
 )
 def test_a_policy_is_checked_when_it_is_made(name, value):
     with pytest.raises(ValueError, match=f"`{name}`"):
         DocumentPolicy(**{name: value})
+
+
+def test_passages_cannot_be_switched_off_where_nothing_else_is_kept():
+    with pytest.raises(ValueError, match="`passages` must be True with selection='passages'"):
+        DocumentPolicy(selection="passages", passages=False)
 
 
 def test_an_empty_list_gives_an_empty_packing():

@@ -21,8 +21,18 @@ from request_tokens import count_text
 
 MARKER = " ⟦gap⟧ "
 QUERIES = st.sampled_from(["", "lit?", "Who polishes forty brass lanterns?", "初雪", "oil"]) | hostile_text(3)
+SELECTIONS = ("auto", "score", "passages", "density", "optimal")
+REASONS = {"budget", "score", "duplicate", "empty", "count"}
+by_any_selection = pytest.mark.parametrize("selection", SELECTIONS)
+
+
+def policy_of(*, selection, passages, **others) -> DocumentPolicy:
+    return DocumentPolicy(selection=selection, passages=passages or selection == "passages", **others)
+
+
 POLICIES = st.builds(
-    DocumentPolicy,
+    policy_of,
+    selection=st.sampled_from(SELECTIONS),
     score_order=st.sampled_from(["higher", "lower"]),
     reading_order=st.sampled_from(["score", "original", "edges"]),
     min_score=st.none() | st.floats(-5, 5),
@@ -51,10 +61,37 @@ class Template:
         return f"[{index}]{text}/{index}"
 
 
-def documents():
-    return document_rows().map(
-        lambda rows: [Document(text=row["text"], id=row["id"], score=row["score"]) for row in rows]
+LANTERNS = tuple(f"Lantern {number} of the long row is brass, and nobody has lit it yet." for number in range(12))
+
+
+def hostile_documents():
+    sources = st.lists(st.sampled_from([None, "a.md", "b.md"]), min_size=8, max_size=8)
+    return st.builds(
+        lambda rows, sources: [
+            Document(text=row["text"], id=row["id"], score=row["score"], source=source)
+            for row, source in zip(rows, sources, strict=False)
+        ],
+        document_rows(),
+        sources,
     )
+
+
+def overlapping_chunks():
+    """Draw chunks of one text, which overlap, hold and repeat each other."""
+    window = st.tuples(st.integers(0, 11), st.integers(1, 5))
+    chunk = st.builds(
+        lambda window, score, source: Document(
+            text=" ".join(LANTERNS[window[0] : sum(window)]), score=score, source=source
+        ),
+        window,
+        st.none() | st.floats(0, 1),
+        st.sampled_from(["a.md", "a.md", "b.md", None]),
+    )
+    return st.lists(chunk, max_size=7)
+
+
+def documents():
+    return st.one_of(hostile_documents(), overlapping_chunks())
 
 
 RENDERINGS = st.sampled_from([None, Template("\n\n"), Template(""), Template(" 9")])
@@ -101,10 +138,11 @@ def test_every_document_is_kept_or_dropped_once_and_nothing_is_invented(document
     assert sorted([*packing.kept, *packing.dropped]) == list(range(len(documents)))
     assert set(packing.texts) <= set(packing.kept) <= set(packing.ranking)
     assert policy.max_documents is None or len(packing.kept) <= policy.max_documents
-    assert policy.passages or not packing.texts
+    assert set(packing.dropped.values()) <= REASONS
     for index, text in packing.texts.items():
         assert text.strip()
         assert are_slices(text, documents[index].text, policy.passage_marker)
+        assert policy.passages or (documents[index].source and documents[index].text.endswith(text))
 
 
 @settings(deadline=None, max_examples=200)
@@ -119,24 +157,49 @@ def test_a_budget_of_the_full_cost_keeps_everything(documents, query):
     assert set(packing.dropped.values()) <= {"empty"}
 
 
-@settings(deadline=None, max_examples=200)
-@given(documents(), st.integers(1, 300), QUERIES)
-def test_d6_something_is_kept_where_a_document_begins_with_a_word(documents, budget, query):
-    packing = pack_documents([*documents, Document(text="Lit lanterns glow. " * 9)], budget, COUNTERS["o200k_base"])
+@by_any_selection
+@settings(deadline=None, max_examples=60)
+@given(documents=documents(), budget=st.integers(1, 300), query=QUERIES)
+def test_d6_something_is_kept_where_a_document_begins_with_a_word(selection, documents, budget, query):
+    documents = [*documents, Document(text="Lit lanterns glow. " * 9)]
+    policy = DocumentPolicy(selection=selection)
 
-    assert packing.kept
+    assert pack_documents(documents, budget, COUNTERS["o200k_base"], query=query, policy=policy).kept
 
 
-@settings(deadline=None, max_examples=200)
-@given(documents(), st.integers(0, 300), QUERIES, st.sampled_from([0.25, 2.0, 1024.0]))
-def test_d12_scores_times_a_constant_change_nothing(documents, budget, query, factor):
+@by_any_selection
+@settings(deadline=None, max_examples=60)
+@given(
+    documents=documents(),
+    budget=st.integers(0, 300),
+    query=QUERIES,
+    factor=st.sampled_from([2.0, 8.0, 1024.0]),
+    passages=st.booleans(),
+)
+def test_d12_scores_times_a_constant_change_nothing(selection, documents, budget, query, factor, passages):
+    policy = policy_of(selection=selection, passages=passages)
     scaled = [
         document if (score := score_of(document)) is None else replace(document, score=score * factor)
         for document in documents
     ]
-    first, second = (pack_documents(each, budget, COUNTERS["o200k_base"], query=query) for each in (documents, scaled))
+    first, second = (
+        pack_documents(each, budget, COUNTERS["o200k_base"], query=query, policy=policy) for each in (documents, scaled)
+    )
 
     assert (first.kept, first.texts, first.dropped) == (second.kept, second.texts, second.dropped)
+
+
+@settings(deadline=None, max_examples=100)
+@given(overlapping_chunks(), st.integers(20, 200), POLICIES)
+def test_d7_no_sentence_of_one_source_is_read_twice_where_chunks_are_kept_whole(documents, budget, policy):
+    policy = replace(policy, selection="score", passages=False, min_score=None, max_documents=None)
+    documents = [replace(document, source="a.md") for document in documents]
+
+    packing = pack_documents(documents, budget, COUNTERS["o200k_base"], policy=policy)
+
+    if packing.selection:
+        text = rendered(packing, documents, None)
+        assert all(text.count(sentence) <= 1 for sentence in LANTERNS)
 
 
 @settings(deadline=None, max_examples=200)
@@ -151,10 +214,10 @@ def test_one_cut_document_has_no_broken_characters(text, budget, query):
                 assert cut_faults(text, part.strip()) == []
 
 
-@pytest.mark.parametrize("budget", range(130))
+@pytest.mark.parametrize("budget", range(0, 180, 2))
 def test_a13_every_budget_up_to_the_full_cost_holds(budget):
-    sentence = "Every lantern of the row is brass, and none is lit. "
-    documents = [Document(text=sentence * count, score=1 / count) for count in (4, 1, 3, 2)]
+    ends = {0: 4, 4: 5, 5: 8, 8: 10}
+    documents = [Document(text=" ".join(LANTERNS[a:b]), score=1 / (b - a)) for a, b in ends.items()]
 
     packing = pack_documents(documents, budget, COUNTERS["cl100k_base"], query="Which lantern is lit?")
 

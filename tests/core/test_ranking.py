@@ -30,8 +30,7 @@ def scored(texts, scores=None):
 
 def ranked(texts, query, scores=None, *, score_order="higher", scorer=None) -> Ranking:
     documents = scored(texts, scores)
-    weights = query_terms(query).weights
-    return rank(documents, range(len(texts)), query, weights, score_order=score_order, scorer=scorer)
+    return rank(documents, range(len(texts)), query_terms(query), score_order=score_order, scorer=scorer)
 
 
 @pytest.mark.parametrize(
