@@ -134,6 +134,8 @@ def show_report(report: FitReport) -> None:
     headline("3. The report")
     print(report)
     print(f"\nmessages dropped, by reason: {by_reason(report.history.reasons)}")
+    states = Counter(row.state for row in report.documents)
+    print(f"chunks: {states['kept']} whole, {states['partial']} in part, {states['dropped']} dropped")
     print(f"chunks dropped, by reason: {by_reason(Counter(row.reason or '' for row in report.dropped_documents))}")
     if report.dropped_documents:
         print(

@@ -155,6 +155,7 @@ def _fill(parts: Parts) -> None:
         spare = int((parts.subject.limit - parts.whole()) / parts.rendered_per_token())
         if spare < _WORTH_FILLING:
             return
-        offered = parts.used[name] + spare
-        if offered >= parts.allowed[name] + _WORTH_FILLING:
-            parts.try_cut(name, offered)
+        # What is added may be rendered at more than the mean rate, and then less of it fits.
+        for offered in (parts.used[name] + spare, parts.used[name] + spare // 2):
+            if offered < parts.allowed[name] + _WORTH_FILLING or parts.try_cut(name, offered):
+                break

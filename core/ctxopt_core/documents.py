@@ -128,6 +128,7 @@ def _selected(
     selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
     share = packer.pack(selection, ranking, reading, terms)
     dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
+    dropped.update(dict.fromkeys(packer.worthless, "score"))
     packing = _packing(packer, ranking.order, dropped, costs, policy)
     return replace(packing, selection=selection, score_order_share=share)
 

@@ -48,6 +48,7 @@ class Packer:
         self._cut: dict[int, str] = {}
         self._counted: tuple[tuple[int, ...], dict[int, str], int] | None = None
         self.repeated: set[int] = set()
+        self.worthless: set[int] = set()
 
     @property
     def texts(self) -> dict[int, str]:
@@ -108,6 +109,7 @@ class Packer:
             room = self._budget + self._costs.separator_tokens
             choice = choose(self._costs.documents, ranking, self._costs, room, self._policy)
             self._place(choice.documents)
+            self.worthless.update(choice.worthless)
             share = choice.score_order_share
         self._settle()
         if self._policy.passages:
@@ -180,7 +182,7 @@ class Packer:
 
     def _fill(self) -> None:
         """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
-        placed = self._whole | self.repeated
+        placed = self._whole | self.repeated | self.worthless
         rest = {index: position for position, index in enumerate(self._order) if index not in placed}
         while rest and (room := self._budget - self.tokens) >= _LEAST_ROOM:
             before, begun = self.tokens, set(self._passages.texts)

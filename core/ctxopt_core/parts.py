@@ -131,12 +131,14 @@ class Parts:
         used = sum(self.used.values())
         return max(_LEAST_RATE, (self.whole() - self.subject.fixed) / used) if used else 1.0
 
-    def try_cut(self, name: Component, allowed: int) -> None:
-        """Cut a component again, and take that back if it then holds less or the whole no longer fits."""
-        before, used = (self.system, self.query, self.packing, self.trimming), self.used[name]
+    def try_cut(self, name: Component, allowed: int) -> bool:
+        """Cut a component again; take that back and return False if it then holds less or the whole no longer fits."""
+        before, used = (self.system, self.query, self.packing, self.trimming, dict(self.allowed)), self.used[name]
         self.cuts[name](allowed)
-        if self.used[name] < used or self.whole() > self.subject.limit:
-            self.system, self.query, self.packing, self.trimming = before
+        if self.used[name] >= used and self.whole() <= self.subject.limit:
+            return True
+        self.system, self.query, self.packing, self.trimming, self.allowed = before
+        return False
 
     def empty(self) -> None:
         """Empty everything but the query."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ctxopt_core.cut_points import cluster_end, cluster_start
 from ctxopt_core.long_texts import stretches
-from ctxopt_core.relevance import BYTES_PER_TERM, tokenize
+from ctxopt_core.relevance import BYTES_PER_TERM, is_unspaced, tokenize
 from ctxopt_core.sentences import sentence_spans
 from ctxopt_core.text_memory import TextMemory
 
@@ -18,6 +18,7 @@ Terms = tuple[str, ...]
 
 _SHORT_BYTES = 48
 _LONGEST_SENTENCE = 1_000
+_LONGEST_UNSPACED_SENTENCE = 300
 _FRAGMENT = 240
 _DENSE_FRAGMENT = 80
 _BYTES_PER_UNIT = 160
@@ -45,8 +46,9 @@ def read_units(text: str, weights: Mapping[str, float], limit: int) -> tuple[tup
     """Return the units of a text in order, and the terms of each.
 
     Together the units are the text without the white space at its two ends. A sentence of less than about 12 tokens
-    says too little alone and is joined to the next one. A run of more than 1,000 characters without a sentence end is
-    cut into fragments at lines or words. What was worked out about a text is remembered.
+    says too little alone and is joined to the next one. A run of more than 1,000 characters without a sentence end, or
+    of 300 in a script without blanks, is cut into fragments at lines or words. What was worked out about a text is
+    remembered.
 
     Args:
         text: The text.
@@ -94,7 +96,7 @@ def _spans(text: str) -> list[Span]:
     stop = 0
     for sentence_start, stop in sentence_spans(text):
         start = sentence_start if start is None else start
-        if stop - sentence_start > _LONGEST_SENTENCE:
+        if _is_run(text, sentence_start, stop):
             spans.extend(_fragments(text, start, stop))
         elif _is_short(text[start:stop]):
             continue
@@ -105,6 +107,14 @@ def _spans(text: str) -> list[Span]:
         joined = spans.pop()[0] if spans and spans[-1][2] else start
         spans.append((joined, stop, True))
     return spans
+
+
+def _is_run(text: str, start: int, stop: int) -> bool:
+    """Tell whether a stretch without sentence ends is too long to be one sentence."""
+    if stop - start <= _LONGEST_UNSPACED_SENTENCE:
+        return False
+    words = text[start : start + _LONGEST_UNSPACED_SENTENCE].split()
+    return stop - start > _LONGEST_SENTENCE or 2 * sum(map(is_unspaced, words)) >= len(words)
 
 
 def _is_short(text: str) -> bool:

@@ -17,6 +17,7 @@ STEM_LETTERS = 6
 BYTES_PER_TERM = 64
 _SATURATION = 1.2
 _LENGTH_NORM = 0.75
+_FEW = 8
 
 # Signs that are drawn on a letter belong to its word, though `\w` does not match them.
 _MARKS = (
@@ -83,7 +84,7 @@ def counts_of(wanted: Collection[str], texts: Sequence[Sequence[str]]) -> list[d
     """Return for each text, given as its terms, how often it holds which of the wanted terms."""
     wanted = frozenset(wanted)
     found = ([term for term in terms if term in wanted] for terms in texts)
-    return [{term: hits.count(term) for term in hits} for hits in found]
+    return [{term: hits.count(term) for term in hits} if len(hits) < _FEW else Counter(hits) for hits in found]
 
 
 def bm25_of_counts(

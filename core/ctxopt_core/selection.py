@@ -48,11 +48,13 @@ class Choice:
 
     Args:
         documents: The documents.
+        worthless: Those whose scores say that they are worth nothing, so that they are not kept in part either.
         score_order_share: For the best choice of all, what taking the best-scored documents that fit would have
             reached of its worth, from 0.0 to 1.0; else None.
     """
 
     documents: tuple[int, ...]
+    worthless: tuple[int, ...] = ()
     score_order_share: float | None = None
 
 
@@ -60,6 +62,8 @@ def choose(
     documents: Sequence[Document], ranking: Ranking, costs: Mapping[int, int], budget: int, policy: DocumentPolicy
 ) -> Choice:
     """Choose documents by density, or the best ones together, as the policy says.
+
+    Where the policy limits their number, the most valuable of the chosen ones are kept.
 
     Args:
         documents: All documents.
@@ -71,15 +75,16 @@ def choose(
     order = ranking.order
     values = _values(documents, ranking, policy)
     tokens = [costs[index] for index in order]
-    if policy.selection == "density":
-        taken = by_density(values, tokens, budget)
-        return Choice(documents=_limited([order[n] for n in taken], dict(zip(order, values, strict=True)), policy))
-    best = most_valuable(values, tokens, budget)
-    most = sum(values[n] for n in best)
-    greedy = sum(values[n] for n in _in_order(values, tokens, budget))
+    solve = by_density if policy.selection == "density" else most_valuable
+    best = solve(values, tokens, budget)
+    share = None
+    if policy.selection == "optimal" and (most := sum(values[n] for n in best)) > 0.0:
+        share = sum(values[n] for n in _in_order(values, tokens, budget)) / most
+    best_first = sorted(best, key=lambda n: -values[n])
     return Choice(
-        documents=_limited([order[n] for n in best], dict(zip(order, values, strict=True)), policy),
-        score_order_share=greedy / most if most > 0.0 else None,
+        documents=tuple(order[n] for n in best_first[: policy.max_documents]),
+        worthless=tuple(index for index, value in zip(order, values, strict=True) if value <= 0.0),
+        score_order_share=share,
     )
 
 
@@ -97,8 +102,3 @@ def _in_order(values: Sequence[float], tokens: Sequence[int], budget: int) -> li
             taken.append(number)
             budget -= tokens[number]
     return taken
-
-
-def _limited(chosen: Sequence[int], values: Mapping[int, float], policy: DocumentPolicy) -> tuple[int, ...]:
-    """Return the chosen documents, best first, and no more of them than the policy lets through."""
-    return tuple(sorted(chosen, key=lambda index: -values[index])[: policy.max_documents])

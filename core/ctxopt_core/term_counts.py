@@ -8,7 +8,7 @@ from ctxopt_core.relevance import STEM_LETTERS, bm25_of_counts, fold, is_unspace
 from ctxopt_core.text_memory import TextMemory
 
 _NOT_IN_WORDS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
-_MOST_TERMS = 64
+_MOST_TERMS = 256
 _SHORT = 4
 
 

@@ -187,14 +187,8 @@ def test_d7_only_chunks_of_one_known_source_are_stitched(left, right):
     assert packing.kept == packing.whole == (0, 1)
 
 
-@pytest.mark.parametrize(
-    "ends",
-    [
-        pytest.param("Nobody had drained the upper pipe of it when the clear nights of February came.", id="long"),
-        pytest.param("Nobody had drained the upper pipe.", id="short-last-sentence"),
-    ],
-)
-def test_d7_a_sentence_of_two_chunks_is_chosen_once(ends):
+def test_d7_a_sentence_of_two_chunks_is_chosen_once():
+    ends = "Nobody had drained the upper pipe of it when the clear nights of February came."
     tail = "The glaze was mixed from ash and feldspar, as every year, and its colour was pale."
     documents = [chunk(f"{SNOW} {FIRST} {ends}", 0.9), chunk(f"{FIRST} {ends} {tail} {LAMPS}", 0.8), chunk(LAMPS, 0.7)]
     query = "Which kiln cracked in March after the frost, and who drained the upper pipe?"

@@ -7,7 +7,17 @@ import pickle
 
 import pytest
 
-from ctxopt_core import ContextBudget, ContextRequest, Document, FitReport, Message, counter_for, fit, plan
+from ctxopt_core import (
+    ContextBudget,
+    ContextRequest,
+    Document,
+    DocumentPolicy,
+    FitReport,
+    Message,
+    counter_for,
+    fit,
+    plan,
+)
 
 WORDS = counter_for(lambda text: len(text.split()))
 SECRET = "hunter2 swordfish"
@@ -52,9 +62,11 @@ def test_m1_the_report_has_every_figure():
 def test_d14_documents_are_told_with_reason_tokens_and_the_score_that_was_kept():
     documents = [
         Document(id="big", text="w " * 500, score=9),
-        *(Document(id=f"d{i}", text="w " * 10, score=8 - i) for i in range(6)),
+        *(Document(id=f"d{i}", text=f"v{i} " * 10, score=8 - i) for i in range(6)),
     ]
-    report = plan(ContextRequest(query="why", documents=documents), ContextBudget(max_input_tokens=60), counter=WORDS)
+    request = ContextRequest(query="why", documents=documents)
+    whole_only = DocumentPolicy(passages=False)
+    report = plan(request, ContextBudget(max_input_tokens=60), counter=WORDS, documents=whole_only)
     by_id = {row.id: row for row in report.documents}
 
     assert by_id["big"].state == "dropped"
@@ -66,8 +78,8 @@ def test_d14_documents_are_told_with_reason_tokens_and_the_score_that_was_kept()
     assert report.to_dict()["documents"][0]["tokens"] == 500
 
 
-def test_documents_of_one_id_are_told_apart():
-    documents = [Document(id="same", text="w " * 20, score=i) for i in range(5)]
+def test_an_id_that_is_the_index_of_another_document_is_told_apart():
+    documents = [Document(id=None if i else "2", text=f"v{i} " * 20, score=i) for i in range(5)]
     report = plan(ContextRequest(query="why", documents=documents), ContextBudget(max_input_tokens=50), counter=WORDS)
 
     assert len(report.documents) == 5

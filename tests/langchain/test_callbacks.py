@@ -79,7 +79,12 @@ def test_m3_the_event_holds_figures_and_no_content() -> None:
     optimizer.invoke({"context": documents, "question": f"Which {SECRET}?"}, {"callbacks": [recorder]})
     [(_, data, _, _)] = recorder.events
     assert SECRET not in json.dumps(data)
-    assert {str(figure) for figure in figures(data) if isinstance(figure, str)} == {"gpt-4o", "o200k_base", "score", "turns"}
+    assert {str(figure) for figure in figures(data) if isinstance(figure, str)} == {
+        "gpt-4o",
+        "o200k_base",
+        "score",
+        "turns",
+    }
     assert sum(data["documents"].values()) == 9
 
 

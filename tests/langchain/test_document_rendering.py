@@ -89,7 +89,12 @@ def test_d5_a_stuff_documents_chain_sends_what_was_counted(settings: dict[str, A
 @pytest.mark.parametrize("template", [None, CITED, "* {page_content}"], ids=["bare", "cited", "text"])
 def test_d5_documents_as_text_are_ready_for_the_template(template: Any) -> None:
     optimizer = ContextOptimizer(
-        prompt=PROMPT, max_input_tokens=300, documents_as="text", document_prompt=template, document_separator="\n~\n"
+        prompt=PROMPT,
+        max_input_tokens=300,
+        documents={"selection": "score"},
+        documents_as="text",
+        document_prompt=template,
+        document_separator="\n~\n",
     )
     fitted = optimizer.invoke({"context": documents(), "question": ASKED})
     assert isinstance(fitted["context"], str)
