@@ -60,12 +60,14 @@ def evaluate_documents(options: argparse.Namespace) -> None:
     for name in options.sets:
         if not items(name):
             print(f"{name}: skipped, not in the data", file=sys.stderr)
+    ready = available(options.candidates)
     cells = [
         Cell(candidate=candidate, set=name, mode=mode)
         for mode in options.modes
         for name in options.sets
         if mode in modes_of(name) and numbers[name]
-        for candidate in available(options.candidates)
+        for candidate in ready
+        if BY_NAME[candidate].runs_on(name, mode)
     ]
     memory = Memory(cache_folder())
     tasks = tasks_of(cells, numbers, memory)
@@ -74,13 +76,23 @@ def evaluate_documents(options: argparse.Namespace) -> None:
     results = Results(outcomes=gathered(cells, numbers, memory))
     if options.rows:
         write_rows(options.rows, results)
-    text = report(results, heading(options.half, numbers, {cell.candidate for cell in cells}))
+    text = heading(options.half, numbers, {cell.candidate for cell in cells})
+    text += "\n\n" + "\n\n".join(filter(None, map(report, parts_of(results))))
     if options.write:
         write_between_markers(PAGE, text)
         found = demands(results, DEFAULT)
         print(f"{DEFAULT}: {sum(demand.reached for demand in found)} of {len(found)} demands reached; see {PAGE.name}")
     else:
         print(text)
+
+
+def parts_of(results: Results) -> tuple[Results, ...]:
+    """Return the results without the candidates that embed, and those of the cells in which these were run."""
+    embedding = {cell for cell in results.outcomes if BY_NAME[cell.candidate].embeds}
+    places = {(cell.set, cell.mode) for cell in embedding}
+    plain = {cell: found for cell, found in results.outcomes.items() if cell not in embedding}
+    beside = {cell: found for cell, found in results.outcomes.items() if (cell.set, cell.mode) in places}
+    return Results(outcomes=plain), Results(outcomes=beside)
 
 
 def heading(half: str, numbers: Mapping[str, Sequence[int]], names: Iterable[str]) -> str:

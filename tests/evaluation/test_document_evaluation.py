@@ -231,12 +231,12 @@ def test_the_report_holds_the_figures_and_stays_between_its_markers(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"# Page\n\n{BEGIN}\n\nold\n\n{END}\n\nThe rest.\n", encoding="utf-8")
 
-    write_between_markers(page, report(found, "Two items."))
+    write_between_markers(page, report(found))
     once = page.read_text(encoding="utf-8")
-    write_between_markers(page, report(found, "Two items."))
+    write_between_markers(page, report(found))
 
     assert page.read_text(encoding="utf-8") == once
-    assert once.startswith(f"# Page\n\n{BEGIN}\n\nTwo items.\n")
+    assert once.startswith(f"# Page\n\n{BEGIN}\n\n### Reached or not\n")
     assert once.endswith(f"\n\n{END}\n\nThe rest.\n")
     assert "old" not in once
     assert "| ours | 0.75 0.75 | 0.750 |" in once

@@ -24,10 +24,13 @@ _MODE_NAMES = {
 }
 
 
-def report(results: Results, heading: str) -> str:
-    """Return the whole section."""
+def report(results: Results) -> str:
+    """Return the tables of some results; nothing for none."""
     modes = [mode for mode in MODES if results.candidates(mode)]
-    parts = [heading, "### Reached or not", *_verdicts(results)]
+    if not modes:
+        return ""
+    embedding = any(candidate.embeds for candidate in results.candidates(modes[0]))
+    parts = [f"### Reached or not{', beside those that embed' if embedding else ''}", *_verdicts(results)]
     for mode in modes:
         parts += [f"### Means over the budgets: {_MODE_NAMES[mode]}", _summary(results, mode)]
         if len(results.candidates(mode)) > 1 and _has(results, DEFAULT, mode):
