@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench evaluate evaluation-data clean venv
+.PHONY: help demo test lint types bench evaluate evaluation-data notebooks clean venv
 
 help:  ## Print these words
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)$$/\1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -29,6 +29,9 @@ bench: venv  ## Time the optimizer on long histories and many documents
 
 evaluate: evaluation-data .venv-evaluate/installed  ## Compare what is kept with what others keep; CTXOPT_EVAL_DATA names the data
 	.venv-evaluate/bin/python tests/evaluation/evaluate.py --write
+
+notebooks: .venv-evaluate/installed  ## Run the notebooks with a real embedding model; what they print is not kept
+	.venv-evaluate/bin/jupyter-execute notebooks/*.ipynb
 
 clean:  ## Remove .venv, builds, caches and reports
 	rm -rf .venv .venv-evaluate build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

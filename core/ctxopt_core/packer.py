@@ -23,6 +23,7 @@ _SLACK_PER_DOCUMENT = 4
 _CUT_TRIES = 8
 _FILL_ROUNDS = 3
 _PATIENCE = 20
+_WORTH_MORE_DOCUMENTS = 50
 
 
 class Packer:
@@ -184,7 +185,9 @@ class Packer:
         """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
         placed = self._whole | self.repeated | self.worthless
         rest = {index: position for position, index in enumerate(self._order) if index not in placed}
-        while rest and (room := self._budget - self.tokens) >= _LEAST_ROOM:
+        enough = _LEAST_ROOM
+        while rest and (room := self._budget - self.tokens) >= enough:
+            enough = max(_LEAST_ROOM, self._budget // _WORTH_MORE_DOCUMENTS)
             before, begun = self.tokens, set(self._passages.texts)
             new = self._passages.consider(rest, room) - begun
             self._take_passages(room)

@@ -20,7 +20,7 @@ _DOCUMENT_WEIGHT = 0.35
 _RANK_WEIGHT = 0.35
 _RANK_OFFSET = 2
 _LEAD_WEIGHT = 0.3
-_SCORER_SHARE = 0.5
+_SCORER_SHARE = 0.3
 
 
 def weigh_units(
@@ -44,7 +44,7 @@ def weigh_units(
         parts: The documents, whose units and terms are known.
         weights: The terms of the query and what each is worth.
         relevance: How relevant each document is, from 0.0 to 1.0.
-        similarities: What a scorer says of each unit, from 0.0 to 1.0. It makes up half of what the words of the unit
+        similarities: What a scorer says of each unit, from 0.0 to 1.0. It makes up 0.3 of what the words of the unit
             are worth then.
     """
     scores = _with_feedback(weights, [terms for part in parts for terms in part.terms])
