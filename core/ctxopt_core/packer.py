@@ -47,7 +47,7 @@ class Packer:
         self._stitching = Stitching()
         self._passages = self._passages_of(QueryTerms(), {})
         self._cut: dict[int, str] = {}
-        self._counted: tuple[tuple[int, ...], dict[int, str], int] | None = None
+        self._counted: tuple[tuple[object, ...], int] | None = None
         self.repeated: set[int] = set()
         self.worthless: set[int] = set()
 
@@ -67,10 +67,11 @@ class Packer:
     @property
     def tokens(self) -> int:
         """What is kept counts, rendered and joined."""
-        kept, texts = self.kept, self.texts
-        if self._counted is None or self._counted[:2] != (kept, texts):
-            self._counted = (kept, texts, self._costs.joined(kept, texts) if kept else 0)
-        return self._counted[2]
+        state = (frozenset(self._whole), self._passages.changes, tuple(self._cut), self._stitching.chains)
+        if self._counted is None or self._counted[0] != state:
+            kept = self.kept
+            self._counted = (state, self._costs.joined(kept, self.texts) if kept else 0)
+        return self._counted[1]
 
     def keep_all(self, order: Sequence[int]) -> bool:
         """Keep all documents whole if they fit; tell whether they do."""

@@ -19,6 +19,7 @@ Terms = tuple[str, ...]
 _SHORT_BYTES = 48
 _LONGEST_SENTENCE = 1_000
 _LONGEST_UNSPACED_SENTENCE = 300
+_FULL_LINE = 60
 _FRAGMENT = 240
 _DENSE_FRAGMENT = 80
 _BYTES_PER_UNIT = 160
@@ -46,9 +47,9 @@ def read_units(text: str, weights: Mapping[str, float], limit: int) -> tuple[tup
     """Return the units of a text in order, and the terms of each.
 
     Together the units are the text without the white space at its two ends. A sentence of less than about 12 tokens
-    says too little alone and is joined to the next one. A run of more than 1,000 characters without a sentence end, or
-    of 300 in a script without blanks, is cut into fragments at lines or words. What was worked out about a text is
-    remembered.
+    says too little alone and is joined to the next one; a sentence that goes on in the next line is one. A run of more
+    than 1,000 characters without a sentence end, or of 300 in a script without blanks, is cut into fragments at lines
+    or words. What was worked out about a text is remembered.
 
     Args:
         text: The text.
@@ -94,7 +95,7 @@ def _spans(text: str) -> list[Span]:
     spans: list[Span] = []
     start: int | None = None
     stop = 0
-    for sentence_start, stop in sentence_spans(text):
+    for sentence_start, stop in _unwrapped(text):
         start = sentence_start if start is None else start
         if _is_run(text, sentence_start, stop):
             spans.extend(_fragments(text, start, stop))
@@ -107,6 +108,28 @@ def _spans(text: str) -> list[Span]:
         joined = spans.pop()[0] if spans and spans[-1][2] else start
         spans.append((joined, stop, True))
     return spans
+
+
+def _unwrapped(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a text, those that go on in the next line as one."""
+    start = stop = -1
+    for next_start, next_stop in sentence_spans(text):
+        if start >= 0 and not _goes_on(text, start, stop, next_start):
+            yield start, stop
+            start = next_start
+        start, stop = next_start if start < 0 else start, next_stop
+    if start >= 0:
+        yield start, stop
+
+
+def _goes_on(text: str, start: int, stop: int, following: int) -> bool:
+    """Tell whether a sentence that ends with its line goes on in the next one, as in text of a fixed width."""
+    if text.count("\n", stop, following) != 1 or following - start > _LONGEST_SENTENCE:
+        return False
+    last, first = text[stop - 1], text[following]
+    if not (last.isalnum() or last in ",;-–—(/") or not first.isalnum():
+        return False
+    return first.islower() or stop - max(start, text.rfind("\n", start, stop)) >= _FULL_LINE
 
 
 def _is_run(text: str, start: int, stop: int) -> bool:

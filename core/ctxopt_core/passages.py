@@ -17,10 +17,10 @@ from ctxopt_core.unit_worth import weigh_units
 _MOST_DOCUMENTS = 256
 _LEAST_READ = 24_000
 _LONGEST_READ = 200_000
-_READ_PER_TOKEN = 20
+_READ_PER_TOKEN = 14
 _READ_WITHOUT_QUERY = 16
-_PATIENCE = 200
-_CHARACTERS_PER_TOKEN = 16
+_PATIENCE = 80
+_CHARACTERS_PER_TOKEN = 12
 _FEWEST_TERMS = 5
 
 
@@ -57,6 +57,7 @@ class Passages:
         self._documents: dict[int, PartialDocument] = {}
         self._said_by: dict[tuple[str, ...], int] = {}
         self._texts: dict[int, str] | None = None
+        self.changes = 0
 
     @property
     def texts(self) -> Mapping[int, str]:
@@ -143,6 +144,7 @@ class Passages:
                 break
             part.chosen.discard(number)
             self._texts = None
+            self.changes += 1
             self._said_by.pop(self._saying(part, number), None)
             tokens -= self._count(part, number)
         return bool(chosen)
@@ -194,6 +196,7 @@ class Passages:
     def _choose(self, part: PartialDocument, number: int) -> None:
         part.chosen.add(number)
         self._texts = None
+        self.changes += 1
         said = self._saying(part, number)
         if len(said) >= _FEWEST_TERMS:
             self._said_by.setdefault(said, part.index)

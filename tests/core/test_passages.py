@@ -255,6 +255,24 @@ def test_a_run_without_sentences_is_cut_into_fragments(text):
     assert not any("\u200d" in (text[unit.stop - 1], text[unit.stop : unit.stop + 1]) for unit in found[:-1])
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        pytest.param(f"{sentence(1)[:-1]},\nand nobody knows why it was hung there. {sentence(2)}", 2, id="lower-case"),
+        pytest.param(
+            f"{sentence(1)[:-1]} and one more beside, as the\nMinistry of Works asked for. {sentence(2)}",
+            2,
+            id="long",
+        ),
+        pytest.param(f"* {sentence(1)[:-1]} and\n  another one.\n* {sentence(2)}", 2, id="list-item"),
+        pytest.param(f"{sentence(1)}\nand {sentence(2)}", 2, id="ended-by-its-line"),
+        pytest.param(f"{sentence(1)[:-1]}\n\nand {sentence(2)}", 2, id="paragraphs"),
+    ],
+)
+def test_a_sentence_that_goes_on_in_the_next_line_is_one_unit(text, count):
+    assert len(units(text)) == count
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_needle_is_found_in_the_middle_of_a_million_characters(script):
     half = SCRIPTS[script] * (500_000 // len(SCRIPTS[script]))

@@ -49,6 +49,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--modes", type=_names(MODES), default=list(MODES), help="with commas between")
     parser.add_argument("--candidates", type=_names(names), default=names, help="with commas between")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
+    parser.add_argument("--remembered", action="store_true", help="run nothing: only what earlier runs completed")
     parser.add_argument("--rows", type=Path, help="write each outcome to this file, as JSON lines")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/benchmarks.md")
     return parser.parse_args(words)
@@ -70,6 +71,8 @@ def evaluate_documents(options: argparse.Namespace) -> None:
         if BY_NAME[candidate].runs_on(name, mode)
     ]
     memory = Memory(cache_folder())
+    if options.remembered:
+        cells = [cell for cell in cells if not tasks_of([cell], numbers, memory)]
     tasks = tasks_of(cells, numbers, memory)
     with Progress(sum(len(task.missing) for task in tasks), "packings") as progress:
         run_all(tasks, memory, options.jobs, progress.advance)
