@@ -98,7 +98,7 @@ def test_d15_words_of_the_best_units_count_a_little(bridge, follows):
     assert second.match[0] < 0.3
 
 
-def test_a_scorer_makes_up_half():
+def test_a_scorer_makes_up_three_tenths():
     sentences = ["kiln", "lantern", "snow"]
 
     (plain,) = weighed(part(sentences), query="kiln")
@@ -106,7 +106,7 @@ def test_a_scorer_makes_up_half():
     (mixed,) = weighed(part(sentences), query="kiln", similarities=[0.0, 1.0, 0.2])
 
     assert own[0] == 1.0
-    assert mixed.match == pytest.approx([0.5 * own[0], 0.5, 0.1])
+    assert mixed.match == pytest.approx([0.7 * own[0], 0.3, 0.06])
 
 
 @settings(deadline=None)
