@@ -17,17 +17,32 @@ TYPE_CHECKING = False  # `import typing` would be most of what importing this pa
 if TYPE_CHECKING:
     from typing import Any
 
+    from langchain_ctxopt.chat_model import with_optimizer
     from langchain_ctxopt.compressor import ContextOptimizerCompressor
     from langchain_ctxopt.errors import RequestOverflowError
-    from langchain_ctxopt.optimizer import ContextOptimizer, OptimizedInput
+    from langchain_ctxopt.input_kinds import OptimizedInput
+    from langchain_ctxopt.middleware import ContextOptimizerMiddleware
+    from langchain_ctxopt.optimizer import ContextOptimizer
+    from langchain_ctxopt.prebuilt_agent import pre_model_hook
 
-__all__ = ["ContextOptimizer", "ContextOptimizerCompressor", "OptimizedInput", "RequestOverflowError"]
+__all__ = [
+    "ContextOptimizer",
+    "ContextOptimizerCompressor",
+    "ContextOptimizerMiddleware",
+    "OptimizedInput",
+    "RequestOverflowError",
+    "pre_model_hook",
+    "with_optimizer",
+]
 
 _HOMES = {
     "ContextOptimizer": "langchain_ctxopt.optimizer",
     "ContextOptimizerCompressor": "langchain_ctxopt.compressor",
-    "OptimizedInput": "langchain_ctxopt.optimizer",
+    "ContextOptimizerMiddleware": "langchain_ctxopt.middleware",
+    "OptimizedInput": "langchain_ctxopt.input_kinds",
     "RequestOverflowError": "langchain_ctxopt.errors",
+    "pre_model_hook": "langchain_ctxopt.prebuilt_agent",
+    "with_optimizer": "langchain_ctxopt.chat_model",
 }
 
 

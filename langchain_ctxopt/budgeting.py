@@ -9,9 +9,14 @@ from typing import Any
 from ctxopt_core.budget import ContextBudget, Shares, usual_output_reserve
 from ctxopt_core.fitting import counter_of
 from ctxopt_core.model_window import ModelWindow
+from ctxopt_core.rendering import Framing
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.subject import Subject, as_given
 from ctxopt_core.tokens import TokenCounter, counter_for
 from ctxopt_core.windows import resolve_window
 from langchain_ctxopt.model_settings import ModelSettings, settings_of
+
+_NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +32,11 @@ class Budgeting:
     budget: ContextBudget
     counter: TokenCounter = field(compare=False)
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
+
+    def count(self, request: ContextRequest, framing: Framing) -> int:
+        """Return what a request counts as it is, rendered, in tokens."""
+        subject = Subject(request=request, limit=_NO_LIMIT, counter=self.counter, framing=framing)
+        return subject.whole(as_given(subject))
 
 
 def budgeting_of(

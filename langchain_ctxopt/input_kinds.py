@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -10,9 +11,23 @@ from langchain_core.prompt_values import ChatPromptValue, PromptValue, StringPro
 
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.rendering import Draft
+from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from langchain_ctxopt.message_views import MessageViews
 from langchain_ctxopt.prompt_framing import kept_messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizedInput:
+    """What a fit gives back.
+
+    Args:
+        value: The input, in the kind in which it was given, now within the budget; the identical object if it fitted.
+        report: What was kept, cut and dropped, and why.
+    """
+
+    value: Any
+    report: FitReport
 
 
 def messages_of(given: Any) -> Sequence[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from langchain_core.callbacks import (
@@ -30,7 +29,7 @@ from ctxopt_core.tokens import TokenCounter
 from langchain_ctxopt.budgeting import Budgeting, budgeting_of
 from langchain_ctxopt.document_rendering import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError
-from langchain_ctxopt.input_kinds import in_kind, messages_of, request_of_messages
+from langchain_ctxopt.input_kinds import OptimizedInput, in_kind, messages_of, request_of_messages
 from langchain_ctxopt.prompt_stage import PromptStage
 from langchain_ctxopt.setting_fields import (
     DocumentSettings,
@@ -46,19 +45,7 @@ from langchain_ctxopt.setting_fields import (
 
 REPORT_EVENT = "ctxopt_report"
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizedInput:
-    """What a fit gives back.
-
-    Args:
-        value: The input, in the kind in which it was given, now within the budget; the identical object if it fitted.
-        report: What was kept, cut and dropped, and why.
-    """
-
-    value: Any
-    report: FitReport
+_BUDGET_SETTINGS = (*_LIMITS, "trigger", "shares", "tools", "token_counter")
 
 
 class ContextOptimizer(RunnableSerializable[Any, Any]):
@@ -139,33 +126,28 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             protect=frozenset(self.protect),
             overflow=self.overflow,
         )
-        limits = {name: getattr(self, name) for name in _LIMITS}
-        self._budgeting = budgeting_of(
-            self.model,
-            **limits,
-            tools=self.tools,
-            token_counter=self.token_counter,
-            safety_margin=self.safety_margin or 0,
-            trigger=self.trigger,
-            shares=self.shares,
-        )
+        settings = {name: getattr(self, name) for name in _BUDGET_SETTINGS}
+        self._budgeting = budgeting_of(self.model, safety_margin=self.safety_margin or 0, **settings)
 
     @property
     def budget(self) -> ContextBudget:
         """The budget that inputs are fitted into."""
         return self._budgeting.budget
 
-    def fit(self, value: Any) -> OptimizedInput:
+    def fit(self, value: Any, **changes: Any) -> OptimizedInput:
         """Fit one input and return it together with the report.
 
         Args:
             value: The prompt's input dict, a `PromptValue`, a list of messages, or a text.
+            changes: Other settings, for this call alone.
 
         Raises:
             RequestOverflowError: What may not be cut is larger than the input budget.
             ValueError: A dict was given without `prompt`, or holds none of the keys.
             TypeError: The input is of no kind that a chain hands to a prompt or a model.
         """
+        if changes:
+            return self.with_changes(**changes).fit(value)
         optimized = self._fitted(value)
         if self.on_report is not None:
             self.on_report(optimized.report)
@@ -174,6 +156,18 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     def plan(self, value: Any) -> FitReport:
         """Return the report that a fit would give. The input is not changed and `on_report` is not called."""
         return self._fitted(value).report
+
+    def count_tokens(self, value: Any) -> int:
+        """Return what an input counts as it is, rendered and with the tool schemas, in tokens."""
+        if isinstance(value, dict):
+            stage = self._stage(value)
+            return self._budgeting.count(stage.request(self._budgeting.schemas), stage.framing)
+        request = request_of_messages(messages_of(value), self._budgeting.schemas)
+        return self._budgeting.count(request, ChatFraming())
+
+    def within_budget(self, value: Any) -> bool:
+        """Tell whether an input counts at most the input budget as it is."""
+        return self.count_tokens(value) <= self.budget.input_tokens
 
     def with_changes(self, **changes: Any) -> ContextOptimizer:
         """Return a copy with other settings, validated as at construction."""
@@ -210,23 +204,24 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     def _fit_messages(self, value: Any) -> OptimizedInput:
         messages = messages_of(value)
-        request = request_of_messages(messages, self._budgeting.schemas)
-        fitted = self._fit_request(request, ChatFraming())
+        fitted = self._fit_request(request_of_messages(messages, self._budgeting.schemas), ChatFraming())
         if fitted.untouched:
             return OptimizedInput(value=value, report=fitted.report)
-        draft = Draft(trimming=fitted.history)
-        return OptimizedInput(value=in_kind(value, messages, draft), report=fitted.report)
+        return OptimizedInput(value=in_kind(value, messages, Draft(trimming=fitted.history)), report=fitted.report)
 
     def _fit_dict(self, value: dict[str, Any]) -> OptimizedInput:
+        stage = self._stage(value)
+        fitted = self._fit_request(stage.request(self._budgeting.schemas), stage.framing)
+        return OptimizedInput(value=stage.output(fitted), report=fitted.report)
+
+    def _stage(self, value: dict[str, Any]) -> PromptStage:
         if self.prompt is None:
             message = (
                 "a dict can only be fitted with the prompt that it is meant for; pass `prompt=` to ContextOptimizer, "
                 "or place it after the prompt"
             )
             raise ValueError(message)
-        stage = PromptStage.of(self, self.prompt, value)
-        fitted = self._fit_request(stage.request(self._budgeting.schemas), stage.framing)
-        return OptimizedInput(value=stage.output(fitted), report=fitted.report)
+        return PromptStage.of(self, self.prompt, value)
 
     def _fit_request(self, request: ContextRequest, framing: Framing) -> FittedContext:
         return fit_with(request, self.budget, self._budgeting.counter, framing, self._options)

@@ -49,7 +49,15 @@ CORE_NAMES = [
     "trim_history",
     "truncate",
 ]
-LANGCHAIN_NAMES = ["ContextOptimizer", "ContextOptimizerCompressor", "OptimizedInput", "RequestOverflowError"]
+LANGCHAIN_NAMES = [
+    "ContextOptimizer",
+    "ContextOptimizerCompressor",
+    "ContextOptimizerMiddleware",
+    "OptimizedInput",
+    "RequestOverflowError",
+    "pre_model_hook",
+    "with_optimizer",
+]
 
 
 def test_the_core_exports_exactly_these_names():

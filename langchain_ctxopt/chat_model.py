@@ -1,0 +1,206 @@
+"""A chat model that fits every request into its own context window before it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from types import new_class
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.outputs import LLMResult
+from langchain_core.prompt_values import ChatPromptValue
+from langchain_core.runnables import RunnableConfig
+
+from ctxopt_core.awaiting import in_worker
+from ctxopt_core.report import FitReport
+from langchain_ctxopt.optimizer import ContextOptimizer
+from langchain_ctxopt.request_fitting import RequestFitting, RequestSettings
+
+if TYPE_CHECKING:
+    _ChatModel = BaseChatModel
+else:
+    _ChatModel = object  # the model's own class brings the base class, with the fields that it has changed
+
+_OWNER = "with_optimizer"
+
+
+def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) -> OptimizedChatModel:
+    """Return a chat model like `model` that fits every request into the context window before it is sent.
+
+    It is still a model of the same class, with the same fields, clients and arguments: `invoke`, `stream`, `batch`,
+    their asynchronous forms, `bind_tools` and `with_structured_output` work as before. System prompt, messages, tool
+    schemas and response format of a call are counted together, in the window of the model as it is called. What fits
+    is sent as it is. `last_report` holds the account of the last request. The model that was given is not changed.
+    Stored by LangChain's `dumps` it is the model alone.
+
+    Args:
+        model: The chat model itself; tools and other arguments are bound to what is returned. The settings of a model
+            that is optimized already are replaced.
+        settings: How requests are fitted; see `RequestSettings`. By default the query may not be cut.
+
+    Raises:
+        TypeError: `model` is no chat model, or there is no such setting.
+        ValueError: A setting is out of its range, or model and settings tell no window.
+    """
+    if not isinstance(model, BaseChatModel):
+        message = (
+            f"`model` must be a chat model, got {type(model).__name__}; optimize the model first, then bind tools, "
+            "alternatives, retries or fallbacks"
+        )
+        raise TypeError(message)
+    plain = model.plain_class if isinstance(model, OptimizedChatModel) else type(model)
+    return _optimized(model, plain, RequestFitting.of(settings, _OWNER))
+
+
+class Reports:
+    """The report of the last request, shared by all copies of one model."""
+
+    __slots__ = ("last",)
+
+    def __init__(self) -> None:
+        self.last: FitReport | None = None
+
+
+class FittedMessages(list[BaseMessage]):
+    """Messages that were fitted already: a model that cannot stream hands them on from `stream` to `generate`."""
+
+    __slots__ = ()
+
+
+class FittedPrompt(ChatPromptValue):
+    """A prompt that was fitted already."""
+
+    def to_messages(self) -> list[BaseMessage]:
+        """Return its messages, marked as fitted."""
+        return FittedMessages(self.messages)
+
+
+class OptimizedChatModel(_ChatModel):
+    """What `with_optimizer` adds to the class of a chat model."""
+
+    plain_class: ClassVar[type[BaseChatModel]]
+    request_fitting: ClassVar[RequestFitting]
+    reports: ClassVar[Reports]
+
+    @property
+    def last_report(self) -> FitReport | None:
+        """The report of the last request of this model and of its copies; None before the first."""
+        return type(self).reports.last
+
+    def with_changes(self, **changes: Unpack[RequestSettings]) -> OptimizedChatModel:
+        """Return a copy with other settings, validated as at construction."""
+        return _optimized(self, self.plain_class, self.request_fitting.with_changes(changes, _OWNER))
+
+    def count_tokens(self, given: LanguageModelInput) -> int:
+        """Return what an input counts as this model is sent it, in tokens."""
+        return self.optimizer().count_tokens(self._convert_input(given))
+
+    def within_budget(self, given: LanguageModelInput) -> bool:
+        """Tell whether an input is within the model's input budget."""
+        return self.optimizer().within_budget(self._convert_input(given))
+
+    def optimizer(self, **arguments: Any) -> ContextOptimizer:
+        """Return what fits the messages of one call.
+
+        Args:
+            arguments: Arguments of the call, such as the ones that `bind_tools` binds.
+        """
+        return self.request_fitting.optimizer_for(self.bind(**arguments) if arguments else self)
+
+    def generate(
+        self,
+        messages: list[list[BaseMessage]],
+        stop: list[str] | None = None,
+        callbacks: Callbacks = None,
+        **kwargs: Any,
+    ) -> LLMResult:
+        """Fit each request and generate the answers."""
+        return super().generate(self._fitted(messages, kwargs), stop, callbacks, **kwargs)
+
+    async def agenerate(
+        self,
+        messages: list[list[BaseMessage]],
+        stop: list[str] | None = None,
+        callbacks: Callbacks = None,
+        **kwargs: Any,
+    ) -> LLMResult:
+        """Return what `generate` returns; requests are fitted in a worker thread."""
+        fitted = await in_worker(self._fitted, messages, kwargs)
+        return await super().agenerate(fitted, stop, callbacks, **kwargs)
+
+    def stream(
+        self,
+        input: LanguageModelInput,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[AIMessageChunk]:
+        """Fit the request and stream the answer."""
+        yield from super().stream(self._fitted_prompt(input, kwargs), config, **kwargs)
+
+    async def astream(
+        self,
+        input: LanguageModelInput,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[AIMessageChunk]:
+        """Stream what `stream` streams; the request is fitted in a worker thread."""
+        prompt = await in_worker(self._fitted_prompt, input, kwargs)
+        async for chunk in super().astream(prompt, config, **kwargs):
+            yield chunk
+
+    def stream_events(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        """Stream events; version `v3` calls the model without `stream`, so that the request is fitted here."""
+        if kwargs.get("version") == "v3":
+            input = self._fitted_prompt(input, kwargs)  # noqa: A001
+        return super().stream_events(input, config, **kwargs)
+
+    def astream_events(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        """Stream events; version `v3` calls the model without `astream`, so that the request is fitted here."""
+        if kwargs.get("version") == "v3":
+            return self._astream_events_of_fitted(input, config, **kwargs)
+        return super().astream_events(input, config, **kwargs)
+
+    async def _astream_events_of_fitted(self, given: Any, config: RunnableConfig | None, **kwargs: Any) -> Any:
+        prompt = await in_worker(self._fitted_prompt, given, kwargs)
+        return await super().astream_events(prompt, config, **kwargs)
+
+    def _fitted_prompt(self, given: LanguageModelInput, arguments: Mapping[str, Any]) -> FittedPrompt:
+        [messages] = self._fitted([self._convert_input(given).to_messages()], arguments)
+        return FittedPrompt(messages=messages)
+
+    def _fitted(self, requests: list[list[BaseMessage]], arguments: Mapping[str, Any]) -> list[list[BaseMessage]]:
+        optimizer = self.optimizer(**arguments)
+        return [
+            messages if isinstance(messages, FittedMessages) else self._fit(optimizer, messages)
+            for messages in requests
+        ]
+
+    def _fit(self, optimizer: ContextOptimizer, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        optimized = optimizer.fit(messages)
+        type(self).reports.last = optimized.report
+        return optimized.value  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the model's own class and the settings; the optimized class is made anew."""
+        return _unpickled, (self.plain_class, self.request_fitting), self.__getstate__()
+
+
+def _optimized(model: BaseChatModel, plain: type[BaseChatModel], fitting: RequestFitting) -> OptimizedChatModel:
+    copied = _unpickled(plain, fitting)
+    copied.__setstate__(model.model_copy().__getstate__())
+    copied.optimizer()  # a model without a window is an error now, not at the first call
+    return copied
+
+
+def _unpickled(plain: type[BaseChatModel], fitting: RequestFitting) -> OptimizedChatModel:
+    """Return an empty model of a class that is `plain` with fitting added.
+
+    The settings belong to the class, so that LangChain can make models of it from fields alone, as its configurable
+    fields do. Its name is the plain one, by which providers, traces and caches know the model.
+    """
+    names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__, "__doc__": plain.__doc__}
+    made: Any = new_class(plain.__name__, (OptimizedChatModel, plain), {}, lambda namespace: namespace.update(names))
+    made.plain_class, made.request_fitting, made.reports = plain, fitting, Reports()
+    return made.__new__(made)  # type: ignore[no-any-return]
