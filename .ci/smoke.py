@@ -22,9 +22,11 @@ def check_counting() -> None:
         assert core.counter_for(encoding).count("hello world") == 2, encoding
 
 
-def import_error(package: str) -> str:
+def import_error(package: str, name: str = "") -> str:
     try:
-        importlib.import_module(package)
+        module = importlib.import_module(package)
+        if name:
+            getattr(module, name)
     except ImportError as error:
         return str(error) or "no message"
     return ""
@@ -43,7 +45,11 @@ def main(extras: list[str]) -> None:
     socket.getaddrinfo = refuse  # type: ignore[assignment]
     check_counting()
     for extra in ADAPTERS:
-        check_adapter(extra, installed=extra in extras)
+        check_adapter(extra, installed=extra in extras or (extra == "langchain" and "agents" in extras))
+    if "langchain" in extras or "agents" in extras:
+        error = import_error("langchain_ctxopt", "ContextOptimizerMiddleware")
+        assert bool(error) == ("agents" not in extras), error
+        assert not error or "ctxopt-core[agents]" in error, error
     print(f"the wheel with {extras or 'no extra'}: counts offline, adapters as expected")
 
 
