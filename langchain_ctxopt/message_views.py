@@ -119,6 +119,7 @@ def view_of(item: Any) -> Message:
         content=_as_given(given, content.texts),
         verbatim=content.verbatim,
         tool_calls=content.calls,
+        tool_results=content.results if role == "user" else (),
         attachments=content.attachments,
         synthetic=is_placeholder_message(role, content.texts),
     )
@@ -172,6 +173,7 @@ def _view_of_message(message: BaseMessage) -> Message:
         name=message.name or None,
         tool_calls=(*calls, *(call for call in content.calls if call.id not in known)),
         tool_call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
+        tool_results=content.results if role == "user" else (),
         attachments=content.attachments,
         synthetic=marked or is_placeholder_message(role, content.texts),
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ctxopt_core.relevance import Scorer, bm25_scorer
     from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
     from ctxopt_core.report import FitReport
-    from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall
+    from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall, ToolResult
     from ctxopt_core.tokens import CallableCounter, EstimateCounter, TiktokenCounter, TokenCounter, counter_for
     from ctxopt_core.truncation import truncate
     from ctxopt_core.turn_strategy import trim_history
@@ -56,6 +56,7 @@ __all__ = [
     "TiktokenCounter",
     "TokenCounter",
     "ToolCall",
+    "ToolResult",
     "Trimming",
     "UnknownModelError",
     "UnknownModelWarning",
@@ -98,6 +99,7 @@ _HOMES = {
     "TiktokenCounter": "tokens",
     "TokenCounter": "tokens",
     "ToolCall": "request",
+    "ToolResult": "request",
     "Trimming": "history",
     "UnknownModelError": "errors",
     "UnknownModelWarning": "windows",

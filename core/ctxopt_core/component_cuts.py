@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened, level_down, shorten_message
+from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened, shorten_message
+from ctxopt_core.result_rooms import level_down
 from ctxopt_core.subject import Subject
 from ctxopt_core.truncation import truncate, truncate_entries
 

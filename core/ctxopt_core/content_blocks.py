@@ -1,4 +1,4 @@
-"""Message contents as lists of parts: what of them is text to cut, text to keep, calls, and attachments.
+"""Message contents as lists of parts: what of them is text to cut, text to keep, calls, results, and attachments.
 
 The shapes are those that chat APIs and frameworks share: a plain text, or a list of texts and of mappings with a
 `type`. Bytes in base64 and addresses are never counted as text.
@@ -7,40 +7,27 @@ The shapes are those that chat APIs and frameworks share: a plain text, or a lis
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened
-from ctxopt_core.request import Attachment, AttachmentKind, ToolCall
-
-_TEXT = frozenset({"text", "input_text", "output_text"})
-_ATTACHMENTS: Mapping[str, AttachmentKind] = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "image_generation_call": "image",
-    "computer_screenshot": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "video": "video",
-    "file": "file",
-    "input_file": "file",
-    "document": "file",
-    "text-plain": "file",
-    "media": "other",
-}
-_UNTYPED = ("text", "image", "document", "video", "audio")
-_CALLS = frozenset(
-    {"tool_use", "tool_call", "tool_call_chunk", "function_call", "custom_tool_call", "invalid_tool_call"}
+from ctxopt_core.messages import Attachment, ToolCall, ToolResult
+from ctxopt_core.part_kinds import (
+    ATTACHMENT_KINDS,
+    CALL_KINDS,
+    MEDIA_KEYS,
+    RESULT_KIND,
+    TEXT_KINDS,
+    is_attachment,
+    is_readable,
+    kind_of,
+    text_of,
+    texts_inside,
 )
-_READ_TEXT = {"thinking": "thinking", "refusal": "refusal"}
-_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+from ctxopt_core.verbatim_parts import verbatim_texts
+
 _BESIDE_CONTENT = ("refusal", "reasoning_content", "reasoning")
-_UNREAD_KEYS = frozenset({"cache_control", "index", "extras"})
-_SEALED_KEYS = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
-_MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
-_LONGEST_MEDIA_TYPE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,16 +35,18 @@ class Content:
     """A content, taken apart.
 
     Args:
-        texts: The text parts, in order.
+        texts: The text parts, in order, those inside results among them.
         verbatim: What else is sent as text and may not be cut: reasoning, citations, server tool calls and results.
         attachments: Images, audio, video and files.
         calls: Tool calls that stand in the content.
+        results: Tool results that stand in the content, and which of the other fields are theirs.
     """
 
     texts: tuple[str, ...] = ()
     verbatim: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
 
 
 def take_apart(content: object) -> Content:
@@ -73,25 +62,10 @@ def take_apart(content: object) -> Content:
     if not isinstance(content, Sequence):
         message = f"a message's `content` must be a text, a list of parts or None, got {type(content).__name__}"
         raise TypeError(message)
-    texts: list[str] = []
-    verbatim: list[str] = []
-    attachments: list[Attachment] = []
-    calls: list[ToolCall] = []
+    found = _Parts()
     for part in content:
-        kind = _kind(part)
-        if kind in _TEXT:
-            texts.append(_text(part))
-        elif kind in _ATTACHMENTS:
-            inside = _texts_inside(part)
-            verbatim.extend(inside)
-            attachments.extend(() if inside else (Attachment(kind=_ATTACHMENTS[kind]),))
-        elif kind in _CALLS:
-            calls.append(call_of(part))
-        else:
-            verbatim.extend(_verbatim(part, kind, attachments))
-            if not _MEDIA_KEYS.isdisjoint(part):
-                attachments.append(Attachment(kind="other", fixed=not _is_attachment(part, kind)))
-    return Content(texts=tuple(texts), verbatim=tuple(verbatim), attachments=tuple(attachments), calls=tuple(calls))
+        found.add(part)
+    return found.content()
 
 
 def put_together(content: object, cut: Shortened) -> Any:
@@ -103,24 +77,7 @@ def put_together(content: object, cut: Shortened) -> Any:
         return cut.texts[0] if cut.texts else content
     if not isinstance(content, Sequence):
         return content
-    texts = iter(cut.texts)
-    parts: list[Any] = []
-    said = False
-    for part in content:
-        kind = _kind(part)
-        if kind in _TEXT:
-            text = next(texts)
-            if text == _text(part):
-                parts.append(part)
-            elif text:
-                parts.append(text if isinstance(part, str) else {**part, "text": text})
-        elif cut.attachments_omitted and _is_attachment(part, kind):
-            if not said:
-                parts.append({"type": "text", "text": ATTACHMENT_OMITTED})
-            said = True
-        else:
-            parts.append(part)
-    return parts
+    return _Assembly(cut).parts(content)
 
 
 def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
@@ -150,79 +107,92 @@ def arguments_text(arguments: object) -> str:
     return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
-def _kind(part: object) -> str:
-    if isinstance(part, str):
-        return "text"
-    if isinstance(part, Mapping):
-        return str(part.get("type") or next((key for key in _UNTYPED if key in part), ""))
-    message = f"a part of a message's `content` must be a text or a mapping, got {type(part).__name__}"
-    raise TypeError(message)
+class _Parts:
+    """The parts of a content, as they are found."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.verbatim: list[str] = []
+        self.attachments: list[Attachment] = []
+        self.calls: list[ToolCall] = []
+        self.results: list[ToolResult] = []
+
+    def add(self, part: Any) -> None:
+        kind = kind_of(part)
+        if kind in TEXT_KINDS:
+            self.texts.append(text_of(part))
+        elif kind in ATTACHMENT_KINDS:
+            inside = texts_inside(part)
+            self.verbatim.extend(inside)
+            self.attachments.extend(() if inside else (Attachment(kind=ATTACHMENT_KINDS[kind]),))
+        elif kind in CALL_KINDS:
+            self.calls.append(call_of(part))
+        elif kind == RESULT_KIND and is_readable(part.get("content")):
+            self._add_result(part)
+        else:
+            self.verbatim.extend(verbatim_texts(part, kind, self.attachments))
+            if not MEDIA_KEYS.isdisjoint(part):
+                self.attachments.append(Attachment(kind="other", fixed=not is_attachment(part, kind)))
+
+    def _add_result(self, part: Mapping[str, Any]) -> None:
+        texts, verbatim, attachments = len(self.texts), len(self.verbatim), len(self.attachments)
+        identity = part.get("tool_use_id")
+        inside = take_apart(part.get("content"))
+        self.texts.extend(inside.texts)
+        self.verbatim.extend((str(identity or ""), *inside.verbatim))
+        self.verbatim.extend(text for call in inside.calls for text in (call.id or "", call.name, call.arguments))
+        self.attachments.extend(inside.attachments)
+        self.results.append(
+            ToolResult(
+                call_id=identity if isinstance(identity, str) else None,
+                texts=range(texts, len(self.texts)),
+                verbatim=range(verbatim, len(self.verbatim)),
+                attachments=range(attachments, len(self.attachments)),
+            )
+        )
+
+    def content(self) -> Content:
+        return Content(
+            texts=tuple(self.texts),
+            verbatim=tuple(self.verbatim),
+            attachments=tuple(self.attachments),
+            calls=tuple(self.calls),
+            results=tuple(self.results),
+        )
 
 
-def _is_attachment(part: Any, kind: str) -> bool:
-    if kind in _ATTACHMENTS:
-        return not _texts_inside(part)
-    if kind in _THOUGHTS or kind.startswith("server_tool") or kind.endswith("tool_result"):
-        return False
-    return kind not in _TEXT and kind not in _CALLS and not _MEDIA_KEYS.isdisjoint(part)
+class _Assembly:
+    """A content that is put together again; texts are handed out in the order in which they were found."""
 
+    def __init__(self, cut: Shortened) -> None:
+        self._cut = cut
+        self._texts = iter(cut.texts)
+        self._said = False
 
-def _text(part: Any) -> str:
-    text = part if isinstance(part, str) else part.get("text")
-    return text if isinstance(text, str) else ""
+    def parts(self, content: Sequence[Any]) -> list[Any]:
+        return [left for part in content for left in self._left_of(part)]
 
+    def _left_of(self, part: Any) -> Iterator[Any]:
+        kind = kind_of(part)
+        if kind in TEXT_KINDS:
+            text = next(self._texts)
+            if text == text_of(part):
+                yield part
+            elif text:
+                yield text if isinstance(part, str) else {**part, "text": text}
+        elif kind == RESULT_KIND and is_readable(part.get("content")):
+            if not self._cut.results_omitted:
+                yield self._result(part)
+        elif self._cut.attachments_omitted and is_attachment(part, kind):
+            if not self._said:
+                yield {"type": "text", "text": ATTACHMENT_OMITTED}
+            self._said = True
+        else:
+            yield part
 
-def _texts_inside(part: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts of a file that is sent as text."""
-    source = part.get("source")
-    if isinstance(source, Mapping) and source.get("type") == "content":
-        return take_apart(source.get("content")).texts
-    text = source.get("data") if isinstance(source, Mapping) and source.get("type") == "text" else part.get("text")
-    return (text,) if isinstance(text, str) else ()
-
-
-def _verbatim(part: Mapping[str, Any], kind: str, attachments: list[Attachment]) -> list[str]:
-    if kind in _READ_TEXT:
-        text = part.get(_READ_TEXT[kind])
-        return [text] if isinstance(text, str) and text else []
-    if kind == "reasoning":
-        found = part.get("reasoning") or part.get("text")
-        summary = part.get("summary")
-        pieces = [found] if isinstance(found, str) else []
-        if isinstance(summary, Sequence) and not isinstance(summary, str):
-            pieces += [_text(piece) for piece in summary if isinstance(piece, (str, Mapping))]
-        return [piece for piece in pieces if piece]
-    if kind == "redacted_thinking":
-        return []
-    told = {key: _told(value, attachments) for key, value in part.items() if not _is_unread(key, value)}
-    return [json.dumps(told, separators=(",", ":"), ensure_ascii=False, default=str)]
-
-
-def _told(value: object, attachments: list[Attachment]) -> object:
-    """Return what of a nested value is sent as text; media inside it are added to `attachments`."""
-    if isinstance(value, (list, tuple)):
-        return [_told(item, attachments) for item in value]
-    if isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]:
-        attachments.append(Attachment(kind="other", fixed=True))
-        return ""
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        attachments.append(Attachment(kind="other", fixed=True))
-        return ""
-    if not isinstance(value, Mapping):
-        return value
-    kind = value.get("type")
-    if isinstance(kind, str) and kind in _ATTACHMENTS:
-        inside = _texts_inside(value)
-        attachments.extend(() if inside else (Attachment(kind=_ATTACHMENTS[kind], fixed=True),))
-        return {"type": kind, "text": inside}
-    if any(isinstance(value.get(key), str) for key in ("data", "base64")):
-        attachments.append(Attachment(kind="other", fixed=True))
-    return {key: _told(inner, attachments) for key, inner in value.items() if not _is_sealed(key, inner)}
-
-
-def _is_unread(key: object, value: object) -> bool:
-    return key in _UNREAD_KEYS or (key in _MEDIA_KEYS | _SEALED_KEYS and isinstance(value, str))
-
-
-def _is_sealed(key: object, value: object) -> bool:
-    return isinstance(value, str) and key in _SEALED_KEYS
+    def _result(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
+        content = part.get("content")
+        if not content:
+            return part
+        left = next(self._texts) if isinstance(content, str) else self.parts(content)
+        return part if left == content else {**part, "content": left}

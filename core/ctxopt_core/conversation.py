@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ctxopt_core.message_views import MessageList, MessageViews
-from ctxopt_core.request import Message
+from ctxopt_core.message_views import SYSTEM_ROLES, MessageList, MessageViews
+from ctxopt_core.messages import TOOL_ROLES, Message
 from ctxopt_core.tokens import TokenCounter, memory_of
 
 TOKENS_PER_MESSAGE = 3
@@ -56,6 +56,7 @@ class Conversation:
         "_total",
         "_uncounted",
         "_views",
+        "bare",
         "blank",
         "costs",
         "roles",
@@ -75,6 +76,7 @@ class Conversation:
         self.roles: dict[int, str] = {}
         self.special: set[int] = set()
         self.blank: set[int] = set()
+        self.bare: set[int] = set()
         self.systems, self.system_scan_bounded = self._find_systems()
 
     def __len__(self) -> int:
@@ -109,12 +111,35 @@ class Conversation:
         return self._views.plain(index) is None and self.message(index).synthetic
 
     def opens_turn(self, index: int) -> bool:
-        """Tell whether a message is one of a user who says something."""
-        return self.role(index) == "user" and not self.is_blank(index) and not self.is_synthetic(index)
+        """Tell whether a message is one of a user who says something, and does not say it beside answers to calls."""
+        if self.role(index) != "user" or self.is_blank(index) or self.is_synthetic(index):
+            return False
+        return not self.holds_results(index) or (
+            self.message(index).speaks_beside_results and not self._follows_calls(index)
+        )
+
+    def holds_results(self, index: int) -> bool:
+        """Tell whether a message is a result, or a user's message with results in it."""
+        if self.role(index) in TOOL_ROLES:
+            return True
+        return self._views.plain(index) is None and bool(self.message(index).tool_results)
+
+    def leave_results_out(self, index: int) -> None:
+        """From now on see a message without the results in it, since they answer no call."""
+        message = self.message(index)
+        if message.tool_results and index not in self.bare:
+            self.bare.add(index)
+            self._messages[index] = message.beside_results
+            self.measure(index)
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone: what shortening can win."""
         return sum(self._count(text) for text in self.message(index).texts)
+
+    def spoken_cost(self, index: int) -> int:
+        """Return the tokens of what a user says beside results; 0 for every other message."""
+        message = self.message(index)
+        return sum(self._count(message.texts[i]) for i in message.spoken) if message.tool_results else 0
 
     def cost(self, index: int) -> int:
         """Return a message's tokens as rendered."""
@@ -185,6 +210,10 @@ class Conversation:
             self.blank.add(index)
             self.special.add(index)
         return tokens
+
+    def _follows_calls(self, index: int) -> bool:
+        before = next((i for i in range(index - 1, -1, -1) if self.role(i) not in SYSTEM_ROLES), None)
+        return before is not None and (bool(self.message(before).tool_calls) or self.holds_results(before))
 
     def _byte_bound(self, index: int) -> int:
         plain = self._views.plain(index)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from ctxopt_core.document_costs import DocumentCosts, is_blank
 from ctxopt_core.document_policy import DocumentPolicy, is_whole_number
@@ -49,6 +50,14 @@ class Packing:
     cumulative_score: float = 0.0
     selection: Resolved | None = None
     score_order_share: float | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the figures; views that cannot be pickled as plain mappings."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        plain: dict[str, Any] = {
+            name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()
+        }
+        return partial(Packing, **plain), ()
 
     @property
     def whole(self) -> tuple[int, ...]:
@@ -123,13 +132,13 @@ def _selected(
     reading = ranking.order
     if has_scores(documents, reading):
         reading = by_score(documents, sorted(reading), policy.score_order)
-    if repeated and packer.keep_all(reading):
+    if (repeated and packer.keep_all(reading)) or packer.keep_all_stitched(reading):
         return _packing(packer, ranking.order, dropped, costs, policy)
     selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
     share = packer.pack(selection, ranking, reading, terms)
     dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
     dropped.update(dict.fromkeys(packer.worthless, "score"))
-    packing = _packing(packer, ranking.order, dropped, costs, policy)
+    packing = _packing(packer, ranking.order, dropped, costs, policy, anywhere=selection == "passages")
     return replace(packing, selection=selection, score_order_share=share)
 
 
@@ -148,14 +157,21 @@ def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> di
 
 
 def _packing(
-    packer: Packer, order: tuple[int, ...], dropped: dict[int, DropReason], costs: DocumentCosts, policy: DocumentPolicy
+    packer: Packer,
+    order: tuple[int, ...],
+    dropped: dict[int, DropReason],
+    costs: DocumentCosts,
+    policy: DocumentPolicy,
+    *,
+    anywhere: bool = False,
 ) -> Packing:
+    """Build the packing; `anywhere`: documents were not taken in their order, so all that are left miss a place."""
     kept = packer.kept
     full = len(kept) == policy.max_documents
     last = max(map(order.index, kept), default=-1)
     for position, index in enumerate(order):
         if index not in kept and index not in dropped:
-            dropped[index] = "count" if full and position > last else "budget"
+            dropped[index] = "count" if full and (anywhere or position > last) else "budget"
     return Packing(
         kept=kept,
         texts=MappingProxyType(packer.texts),

@@ -15,6 +15,7 @@ _PIECES = 12
 _ALIKE = 0.5
 _SHORT_BYTES = 24
 _TRIES = 8
+_LONGEST_SEARCHED = 20_000
 _OTHER_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"
 _FINAL_SIGNS = " .,;:!?…。、؟،۔।\"'”’»)]"
 _OPENING_SIGNS = "\"'“‘„«([{¿¡"
@@ -138,8 +139,9 @@ class _Wording:
         return False
 
     def says_nothing_beside(self, other: _Wording) -> bool:
-        """Tell whether another text holds each of its sentences."""
-        return all(sentence and sentence in other.said for sentence in self.sentences)
+        """Tell whether another text holds each of its sentences; in a long one, as a sentence too."""
+        said = other.said if len(other.said) <= _LONGEST_SEARCHED else frozenset(other.sentences)
+        return all(sentence and sentence in said for sentence in self.sentences)
 
 
 def _is_redundant(worse: _Wording, better: _Wording) -> bool:

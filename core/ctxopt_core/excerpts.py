@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxopt_core.request import Message
+from ctxopt_core.messages import Message
+from ctxopt_core.result_rooms import rooms_of_texts, silences
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.truncation import truncate
 
 OMITTED = "[omitted]"
 ATTACHMENT_OMITTED = "[attachment omitted]"
-_SHORTEST = "…"
+_MARKS = (OMITTED, "…")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +21,14 @@ class Shortened:
     Args:
         texts: One text for each text part that the message had; an empty one means that the part goes.
         attachments_omitted: Whether its attachments are replaced by one text part, `[attachment omitted]`.
+        results_omitted: Whether the results in it are left out whole, since no call is there that they answer; `texts`
+            has none of theirs then.
         tokens: What the message counts now.
     """
 
     texts: tuple[str, ...]
     attachments_omitted: bool = False
+    results_omitted: bool = False
     tokens: int
 
 
@@ -45,7 +48,7 @@ def excerpt(text: str, budget: int, counter: TokenCounter) -> str:
     found = truncate(text, budget, counter, side="middle")
     if found.strip():
         return found
-    return next((mark for mark in (OMITTED, _SHORTEST) if not counter.exceeds(mark, budget)), "")
+    return next((mark for mark in _MARKS if not counter.exceeds(mark, budget)), "")
 
 
 def shorten_message(
@@ -53,7 +56,8 @@ def shorten_message(
 ) -> Shortened | None:
     """Return the texts with which a message counts at most `target` tokens.
 
-    Attachments go first, since they are whole or nothing; then the texts are cut, the longest first.
+    Attachments go first, since they are whole or nothing; then the texts are cut, the longest first, and those of
+    results before those that a user says beside them.
 
     Args:
         message: The message to shorten.
@@ -74,22 +78,14 @@ def shorten_message(
         cost = without
     counts = [counter.count(text) for text in texts]
     framing = cost - sum(counts)
-    allowed = level_down(counts, target - framing)
+    allowed = rooms_of_texts(message, counts, target - framing)
     shortened = tuple(excerpt(text, room, counter) for text, room in zip(texts, allowed, strict=True))
-    if not marks_suffice and not any(text.strip() and text not in (OMITTED, _SHORTEST) for text in shortened):
+    if not marks_suffice and not any(text.strip() and text not in _MARKS for text in shortened):
+        return None
+    if silences(message, shortened, _MARKS):
         return None
     speaks = message.tool_calls or message.attachments or message.verbatim or any(text.strip() for text in shortened)
     tokens = framing + sum(counter.count(text) for text in shortened)
     if not speaks or tokens > target:
         return None
     return Shortened(texts=shortened, attachments_omitted=bool(removable), tokens=tokens)
-
-
-def level_down(counts: Sequence[int], room: int) -> list[int]:
-    """Cap the longest texts at one common level, so that the sum is at most `room`."""
-    allowed = [0] * len(counts)
-    left = max(0, room)
-    for rank, index in enumerate(sorted(range(len(counts)), key=lambda i: counts[i])):
-        allowed[index] = min(counts[index], left // (len(counts) - rank))
-        left -= allowed[index]
-    return allowed

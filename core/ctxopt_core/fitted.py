@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ctxopt_core.documents import Packing
 from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened
 from ctxopt_core.history import Trimming
+from ctxopt_core.messages import Message
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE
 from ctxopt_core.report import FitReport
-from ctxopt_core.request import ContextRequest, Message
+from ctxopt_core.request import ContextRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +55,29 @@ class FittedContext:
 
 def shortened_message(message: Message, cut: Shortened) -> Message:
     """Return a copy of `message` with its shortened texts, everything else as it was."""
+    if cut.results_omitted:
+        message = message.beside_results
+    if message.tool_results:
+        message = _with_moved_results(message, cut)
     texts = tuple(text for text in cut.texts if text)
     if not cut.attachments_omitted:
         content = texts[0] if isinstance(message.content, str) and texts else texts
         return replace(message, content=content or "")
     fixed = tuple(attachment for attachment in message.attachments if attachment.fixed)
     return replace(message, content=(*texts, ATTACHMENT_OMITTED), attachments=fixed)
+
+
+def _with_moved_results(message: Message, cut: Shortened) -> Message:
+    """Return a copy whose results say where their texts and attachments stand once the others are gone."""
+    texts = [bool(text) for text in cut.texts]
+    attachments = [attachment.fixed or not cut.attachments_omitted for attachment in message.attachments]
+    moved = (
+        replace(result, texts=_moved(result.texts, texts), attachments=_moved(result.attachments, attachments))
+        for result in message.tool_results
+    )
+    return replace(message, tool_results=tuple(moved))
+
+
+def _moved(positions: range, stays: Sequence[bool]) -> range:
+    start = sum(stays[: positions.start])
+    return range(start, start + sum(stays[positions.start : positions.stop]))

@@ -8,9 +8,9 @@ from typing import Any
 from ctxopt_core.content_blocks import arguments_text, call_of, extra_texts, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
-from ctxopt_core.message_views import backwards
+from ctxopt_core.message_views import SYSTEM_ROLES, backwards
+from ctxopt_core.messages import Message, ToolCall
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
-from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
 
 _PLAIN_KEYS = frozenset({"role", "content"})
 ROLE_NAMES: Mapping[str, str] = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
@@ -34,6 +34,7 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
         name=mapping.get("name") or None,
         tool_calls=calls + tuple(call for call in content.calls if call.id not in known),
         tool_call_id=mapping.get("tool_call_id") or None,
+        tool_results=content.results if role == "user" else (),
         attachments=content.attachments,
         synthetic=is_placeholder_message(role, texts),
     )

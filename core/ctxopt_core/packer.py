@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 _LEAST_ROOM = 4
 _SLACK_PER_DOCUMENT = 4
-_CUT_TRIES = 8
+_CUT_TRIES = 64
 _FILL_ROUNDS = 3
 _PATIENCE = 20
 _WORTH_MORE_DOCUMENTS = 50
+_MOST_IN_VAIN = 2
+_CHARACTERS_PER_TOKEN = 12
 
 
 class Packer:
@@ -62,12 +64,12 @@ class Packer:
         """The kept documents in reading order."""
         present = self._whole | self._passages.texts.keys() | self._cut.keys()
         kept = in_reading_order([i for i in self._reading if i in present], self._policy.reading_order)
-        return self._stitching.in_order(kept)
+        return self._stitching.with_chains(self._passages.chains).in_order(kept)
 
     @property
     def tokens(self) -> int:
         """What is kept counts, rendered and joined."""
-        state = (frozenset(self._whole), self._passages.changes, tuple(self._cut), self._stitching.chains)
+        state = (frozenset(self._whole), self._passages.changes, tuple(self._cut.items()), self._stitching.chains)
         if self._counted is None or self._counted[0] != state:
             kept = self.kept
             self._counted = (state, self._costs.joined(kept, self.texts) if kept else 0)
@@ -82,10 +84,24 @@ class Packer:
             if not self._costs.fits(index, room):
                 return False
             room -= self._costs[index]
-        self._reading, self._whole = order, set(order)
+        return self._all_fit(order)
+
+    def keep_all_stitched(self, order: Sequence[int]) -> bool:
+        """Keep all documents, those that overlap stitched, if they fit so; tell whether they do."""
+        self._order, stitching = order, Stitching.of(self._costs.documents, set(order), order)
+        if not stitching.chains or len(order) > (self._policy.max_documents or len(order)):
+            return False
+        texts = (stitching.texts.get(index, self._costs.text(index)) for index in order)
+        if sum(map(len, texts)) > self._budget * _CHARACTERS_PER_TOKEN:
+            return False
+        self._stitching = stitching
+        return self._all_fit(order)
+
+    def _all_fit(self, order: Sequence[int]) -> bool:
+        self._reading, self._whole, self._counted = order, set(order), None
         if self.tokens <= self._budget:
             return True
-        self._whole = set()
+        self._whole, self._stitching = set(), Stitching()
         return False
 
     def pack(self, selection: Resolved, ranking: Ranking, reading: Sequence[int], terms: QueryTerms) -> float | None:
@@ -100,7 +116,7 @@ class Packer:
         Returns:
             With the optimal selection, what share of its worth the order by score would have reached.
         """
-        self._order, self._reading = ranking.order, reading
+        self._order, self._reading, self._counted = ranking.order, reading, None
         self._passages = self._passages_of(terms, ranking.relevance)
         share = None
         if selection == "score":
@@ -186,13 +202,15 @@ class Packer:
         """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
         placed = self._whole | self.repeated | self.worthless
         rest = {index: position for position, index in enumerate(self._order) if index not in placed}
-        enough = _LEAST_ROOM
-        while rest and (room := self._budget - self.tokens) >= enough:
+        self._passages.stand_beside(self._whole)
+        enough, in_vain = _LEAST_ROOM, 0
+        while rest and in_vain < _MOST_IN_VAIN and (room := self._budget - self.tokens) >= enough:
             enough = max(_LEAST_ROOM, self._budget // _WORTH_MORE_DOCUMENTS)
             before, begun = self.tokens, set(self._passages.texts)
             new = self._passages.consider(rest, room) - begun
             self._take_passages(room)
-            if not new and self.tokens <= before:
+            in_vain += self.tokens <= before
+            if not new and in_vain:
                 break
             begun = set(self._passages.texts)
             rest = {index: position for index, position in rest.items() if index in begun or index not in new}
@@ -211,24 +229,34 @@ class Packer:
 
     def _cut_best(self) -> None:
         """Keep something of the best document, cut at a word, where not one sentence of any fits."""
+        tries = 0
         for index, start in self._starts():
-            room = self._budget - self._costs.of_template(index) + self._costs.separator_tokens
-            while room > 0:
-                text = self._cut_text(index, start, room)
-                if not text:
-                    break
-                over = self._costs.joined((index,), {index: text}) - self._budget
-                if over <= 0:
-                    self._cut = {index: text}
-                    return
-                room -= over
+            frame, copies = self._costs.of_template(index) - self._costs.separator_tokens, self._costs.copies(index)
+            if frame >= self._budget:
+                continue
+            if tries == _CUT_TRIES or self._cut_one(index, start, (self._budget - frame) // copies, copies):
+                break
+            tries += 1
+
+    def _cut_one(self, index: int, start: int, room: int, copies: int) -> bool:
+        while room > 0:
+            text = self._cut_text(index, start, room)
+            if not text:
+                break
+            over = self._costs.joined((index,), {index: text}) - self._budget
+            if over <= 0:
+                self._cut = {index: text}
+                return True
+            room -= -(-over // copies)
+        return False
 
     def _starts(self) -> Iterator[tuple[int, int]]:
         best = self._passages.best_start()
         if best is not None:
             yield best
-        for index in self._order[:_CUT_TRIES]:
-            yield index, 0
+        for index in self._order:
+            if index not in self.repeated | self.worthless:
+                yield index, 0
 
     def _cut_text(self, index: int, start: int, room: int) -> str:
         """Return the text from `start` on, with markers where there is room for them."""

@@ -17,7 +17,8 @@ class PartialDocument:
     Args:
         index: The document.
         position: How many documents rank above it.
-        text: Its text.
+        text: Its text; without the start that another document ends with.
+        offset: Characters of the document before `text`.
         copies: How many times the prompt holds what is chosen of it.
         units: The units of the text.
         terms: The terms of each unit; none where nothing is looked for.
@@ -29,6 +30,7 @@ class PartialDocument:
     index: int
     position: int
     text: str
+    offset: int = 0
     copies: int = 1
     units: Sequence[Unit]
     terms: Sequence[Sequence[str]] = ()

@@ -11,6 +11,7 @@ from ctxopt_core.component_cuts import ComponentCut, cut_query, cut_system
 from ctxopt_core.documents import Packing, pack_documents
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.history import Trimming
+from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.options import FitOptions
 from ctxopt_core.rendering import Draft
 from ctxopt_core.subject import Subject, describe_costs, measure_needs
@@ -36,6 +37,8 @@ class Parts:
         self.query = ComponentCut()
         self.packing = Packing()
         self.trimming = Trimming()
+        if subject.query is not None:
+            subject.conversation.leave_results_out(subject.query)
         self.needs: Mapping[Component, int] = measure_needs(subject)
         self.allowed: dict[Component, int] = {}
 
@@ -117,7 +120,7 @@ class Parts:
             system=self.system.texts,
             query=self.query.texts,
             documents=tuple((i, texts.get(i) or documents[i].text or "") for i in self.packing.kept),
-            trimming=merged,
+            trimming=without_loose_results(conversation, merged),
         )
 
     def whole(self) -> int:

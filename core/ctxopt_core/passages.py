@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ctxopt_core.document_costs import DocumentCosts
+from ctxopt_core.overlaps import Stitch, stitch_plan
 from ctxopt_core.partial_document import PartialDocument
 from ctxopt_core.passage_units import read_units
 from ctxopt_core.query_terms import QueryTerms
@@ -57,6 +58,9 @@ class Passages:
         self._documents: dict[int, PartialDocument] = {}
         self._said_by: dict[tuple[str, ...], int] = {}
         self._texts: dict[int, str] | None = None
+        self._whole: tuple[int, ...] = ()
+        self._whole_text = ""
+        self.chains: tuple[tuple[Stitch, ...], ...] = ()
         self.changes = 0
 
     @property
@@ -65,6 +69,11 @@ class Passages:
         if self._texts is None:
             self._texts = {i: part.render(self._marker) for i, part in self._documents.items() if part.chosen}
         return self._texts
+
+    def stand_beside(self, whole: Collection[int]) -> None:
+        """Say which documents are kept whole, so that nothing is chosen that they hold."""
+        self._whole = tuple(sorted(whole))
+        self._whole_text = "\n\n".join(map(self._costs.text, self._whole))
 
     def consider(self, positions: Mapping[int, int], room: int) -> set[int]:
         """Let units be chosen from these documents; what was chosen before stays chosen.
@@ -77,30 +86,42 @@ class Passages:
         Returns:
             The documents from which units can be chosen now.
         """
-        earlier, self._documents = self._documents, {}
-        longest = max(_LONGEST_READ, room * _READ_PER_TOKEN)
         left = max(_LEAST_READ, room * _READ_PER_TOKEN) if self._weights else room * _READ_WITHOUT_QUERY
-        places = _MOST_DOCUMENTS
-        for index, position in positions.items():
-            known = earlier.get(index)
-            if known and known.chosen:
-                self._documents[index] = known
-            elif left > 0 and places > 0:
-                places -= 1
-                text = self._costs.text(index)
-                left -= len(text)
-                units, terms = read_units(text, self._weights, longest)
-                self._documents[index] = PartialDocument(
-                    index=index,
-                    position=position,
-                    text=text,
-                    copies=self._costs.copies(index),
-                    units=units,
-                    terms=terms,
-                )
+        new: list[int] = []
+        for index in positions:
+            if not self._is_begun(index) and left > 0 and len(new) < _MOST_DOCUMENTS:
+                left -= len(self._costs.text(index))
+                new.append(index)
+        fresh = frozenset(new)
+        considered = [index for index in positions if self._is_begun(index) or index in fresh]
+        self.chains = stitch_plan(self._costs.documents, [*self._whole, *considered])
+        starts = {stitch.right: stitch.repeated for chain in self.chains for stitch in chain}
+        longest = max(_LONGEST_READ, room * _READ_PER_TOKEN)
+        self._documents = {
+            index: self._documents[index]
+            if self._is_begun(index)
+            else self._read(index, positions[index], starts.get(index, 0), longest)
+            for index in considered
+        }
         parts = list(self._documents.values())
         weigh_units(parts, self._weights, self._relevance, self._similarities(parts))
-        return set(self._documents)
+        return set(considered)
+
+    def _is_begun(self, index: int) -> bool:
+        return index in self._documents and bool(self._documents[index].chosen)
+
+    def _read(self, index: int, position: int, start: int, longest: int) -> PartialDocument:
+        text = self._costs.text(index)[start:]
+        units, terms = read_units(text, self._weights, longest)
+        return PartialDocument(
+            index=index,
+            position=position,
+            text=text,
+            offset=start,
+            copies=self._costs.copies(index),
+            units=units,
+            terms=terms,
+        )
 
     def take_best(self, room: int, *, documents: int, units: int | None = None, repeats: bool = False) -> int:
         """Choose the units that are worth most to the query, best first; where there is no query, heads.
@@ -128,7 +149,7 @@ class Passages:
     def best_start(self) -> tuple[int, int] | None:
         """Return the document and the offset of the unit of most worth, chosen or not; None without any unit."""
         units = (
-            (part.worth[n], -part.position, -n, part.index, unit.start)
+            (part.worth[n], -part.position, -n, part.index, part.offset + unit.start)
             for part in self._documents.values()
             for n, unit in enumerate(part.units)
         )
@@ -145,7 +166,9 @@ class Passages:
             part.chosen.discard(number)
             self._texts = None
             self.changes += 1
-            self._said_by.pop(self._saying(part, number), None)
+            said = self._saying(part, number)
+            if self._said_by.get(said) == part.index:
+                del self._said_by[said]
             tokens -= self._count(part, number)
         return bool(chosen)
 
@@ -202,8 +225,11 @@ class Passages:
             self._said_by.setdefault(said, part.index)
 
     def _is_repeated(self, part: PartialDocument, number: int) -> bool:
-        """Tell whether a chosen unit of another document says the same in the same words."""
-        return self._said_by.get(self._saying(part, number), part.index) != part.index
+        """Tell whether a whole document, or a chosen unit of another one, says the same in the same words."""
+        if self._said_by.get(self._saying(part, number), part.index) != part.index:
+            return True
+        unit = part.units[number]
+        return bool(self._whole) and part.text[unit.start : unit.stop].strip() in self._whole_text
 
     def _saying(self, part: PartialDocument, number: int) -> tuple[str, ...]:
         return tuple(part.terms[number]) if part.terms else ()

@@ -12,6 +12,7 @@ from ctxopt_core.word_rarity import rarity
 
 _LEAST_WEIGHT = 0.05
 _MOST_WORDS = 1_000
+_MOST_TERMS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,5 +41,7 @@ def query_terms(query: str) -> QueryTerms:
         shares = [max(_LEAST_WEIGHT, rarity(f" {word}" if spaced else term)) for term in terms]
         for term, weight in zip(terms, shares, strict=True):
             weights[term] = max(weight, weights.get(term, 0.0))
+        if len(weights) > _MOST_TERMS:
+            break
         characters += len(word) * sum(shares) / len(shares)
     return QueryTerms(text=query, weights=MappingProxyType(weights), informative_characters=characters)

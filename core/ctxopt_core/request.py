@@ -1,4 +1,4 @@
-"""What goes into a fit: documents, messages and the request that holds them."""
+"""What goes into a fit: documents, and the request that holds them with the conversation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from ctxopt_core.message_views import SYSTEM_ROLES, MessageViews
+from ctxopt_core.messages import ALLOWANCES, TOOL_ROLES, Attachment, AttachmentKind, Message, ToolCall, ToolResult
 
 __all__ = [
     "ALLOWANCES",
@@ -20,113 +21,9 @@ __all__ = [
     "Document",
     "Message",
     "ToolCall",
+    "ToolResult",
     "schema_texts",
 ]
-
-AttachmentKind = Literal["image", "audio", "video", "file", "other"]
-
-TOOL_ROLES = frozenset({"tool", "function"})
-ALLOWANCES: Mapping[str, int] = MappingProxyType({"image": 850, "file": 1000, "audio": 500, "video": 500, "other": 500})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attachment:
-    """Something in a message that is not text. It is kept as it is or left out whole; its bytes are never counted.
-
-    Args:
-        kind: What it is.
-        tokens: Its cost in tokens where that is known; None for the fixed allowance of its kind (image 850, file
-            1,000, others 500).
-        fixed: Whether it stays while its message stays, since it is inside something that may not be edited.
-    """
-
-    kind: AttachmentKind = "other"
-    tokens: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in ALLOWANCES:
-            message = f"`kind` must be one of {', '.join(ALLOWANCES)}, got {self.kind!r}"
-            raise ValueError(message)
-        if self.tokens is not None and (isinstance(self.tokens, bool) or self.tokens < 0):
-            message = f"`tokens` must be a number of tokens, 0 or more, or None, got {self.tokens!r}"
-            raise ValueError(message)
-
-    fixed: bool = False
-
-    @property
-    def cost(self) -> int:
-        """Tokens that are charged for it."""
-        return ALLOWANCES[self.kind] if self.tokens is None else self.tokens
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
-    """A call that an assistant message makes.
-
-    Args:
-        id: What its result refers to; None in the legacy form, where the name is what links them.
-        name: The tool.
-        arguments: The arguments as the text that is sent.
-    """
-
-    id: str | None = None
-    name: str = ""
-    arguments: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One message of a conversation, as it is counted and cut.
-
-    Args:
-        role: `system`, `developer`, `user`, `assistant`, `tool`, `function`; any other is treated as `assistant`.
-        content: The text, or one text for each text part.
-        verbatim: Further text that is sent and counted but never shortened, such as reasoning or citations.
-        name: The speaker's name.
-        tool_calls: The calls it makes.
-        tool_call_id: The call that it answers.
-        attachments: What is not text.
-        synthetic: Whether it is a placeholder that an earlier fit put there.
-    """
-
-    role: str
-    content: str | tuple[str, ...] = ""
-    verbatim: tuple[str, ...] = ()
-    name: str | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
-    tool_call_id: str | None = None
-    attachments: tuple[Attachment, ...] = ()
-    synthetic: bool = False
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The text parts; none for an empty content."""
-        if isinstance(self.content, tuple):
-            return self.content
-        return (self.content,) if self.content else ()
-
-    @property
-    def removable(self) -> tuple[Attachment, ...]:
-        """The attachments that may be left out."""
-        return tuple(attachment for attachment in self.attachments if not attachment.fixed)
-
-    @property
-    def plain(self) -> bool:
-        """Whether role and one text are all there is to it."""
-        return (
-            isinstance(self.content, str)
-            and not self.tool_calls
-            and self.tool_call_id is None
-            and self.name is None
-            and not self.attachments
-            and not self.verbatim
-            and not self.synthetic
-        )
-
-    @property
-    def empty(self) -> bool:
-        """Whether it says nothing and calls nothing."""
-        return not (self.tool_calls or self.attachments or self.verbatim or any(text.strip() for text in self.texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

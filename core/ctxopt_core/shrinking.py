@@ -3,7 +3,8 @@
 1. Results of tools that the model has already read, oldest first, down to an excerpt.
 2. What the assistant wrote on the way, oldest first.
 3. Whole exchanges, oldest first.
-4. The user message and the final answer of the turn, the longer first; results that the model has not read yet.
+4. The user message and the final answer of the turn, the longer first; results that the model has not read yet; what a
+   user says beside results last.
 
 What has been won too much is given back, newest first.
 """
@@ -15,13 +16,14 @@ from dataclasses import dataclass, field
 
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
-from ctxopt_core.request import TOOL_ROLES
+from ctxopt_core.messages import TOOL_ROLES
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Unit
 
 RESULT_FLOOR = 48
 TEXT_FLOOR = 24
 _LAST_FLOOR = 1
+_LEAST_SPOKEN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +58,14 @@ class _Plan:
 
     def lowest(self, index: int, floor: int) -> int:
         """Return what a message counts when its texts are cut to `floor` tokens and its attachments are gone."""
-        message = self.conversation.message(index)
-        cost, text = self.conversation.cost(index), self.conversation.text_cost(index)
+        conversation = self.conversation
+        message = conversation.message(index)
+        cost, text, spoken = conversation.cost(index), conversation.text_cost(index), conversation.spoken_cost(index)
         attached = max(0, sum(attachment.cost for attachment in message.removable) - TEXT_FLOOR)
-        return cost - max(0, text - floor) - attached
+        least = floor * max(1, len(message.tool_results))
+        if spoken:
+            least += spoken if floor > _LAST_FLOOR else min(spoken, _LEAST_SPOKEN)
+        return cost - max(0, text - least) - attached
 
     def lower(self, indices: Iterable[int], floor: int, budget: int) -> None:
         """Lower targets in the given order until the plan is within `budget`."""
@@ -104,8 +110,8 @@ class _Plan:
 def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, counter: TokenCounter) -> Shrunk | None:
     """Return what of a turn fits in `budget` tokens.
 
-    The user message, the final answer and calls that are still pending stay; so does the newest exchange of a turn
-    that has no answer yet.
+    The user message, what the user said last, the final answer and calls that are still pending stay; so does the
+    newest exchange of a turn that has no answer yet.
 
     Args:
         conversation: Gives roles and costs.
@@ -124,7 +130,7 @@ def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, count
 
 
 def _decide(plan: _Plan, budget: int) -> None:
-    essential = _essential(plan.units)
+    essential = essential_units(plan.units)
     newest = plan.units[-1] if plan.units else None
     unread = newest.results if newest is not None and newest.kind in ("exchange", "pending") else ()
     read = [i for unit in plan.units for i in unit.results if i not in unread]
@@ -136,17 +142,19 @@ def _decide(plan: _Plan, budget: int) -> None:
             break
         plan.drop(unit)
     ends = [unit.indices[0] for unit in essential]
+    spoken = [i for unit in essential if unit.speaks for i in unit.results if i not in unread]
     plan.level([*ends, *unread], TEXT_FLOOR, budget)
-    plan.level([*ends, *unread], _LAST_FLOOR, budget)
+    plan.level([*ends, *unread, *spoken], _LAST_FLOOR, budget)
     newest_first = sorted(plan.targets, reverse=True)
     plan.give_back([*unread, *newest_first], budget)
 
 
-def _essential(units: Sequence[Unit]) -> list[Unit]:
-    """Return the units that a shrunk turn may not lose: its user message and what came last."""
+def essential_units(units: Sequence[Unit]) -> list[Unit]:
+    """Return the units that a shrunk turn may not lose: its user message, what came last, what a user said last."""
     found = [unit for unit in units[:1] if unit.kind == "user"]
     found += [unit for unit in units[-1:] if unit not in found]
-    return found + [unit for unit in units if unit.kind == "pending" and unit not in found]
+    said = [unit for unit in units if unit.speaks][-1:]
+    return found + [unit for unit in units if (unit.kind == "pending" or unit in said) and unit not in found]
 
 
 def _apply(plan: _Plan, counter: TokenCounter) -> Shrunk | None:

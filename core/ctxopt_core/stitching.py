@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ctxopt_core.overlaps import Stitch, stitch_plan
@@ -35,13 +35,18 @@ class Stitching:
         }
         return cls(chains=chains, texts=MappingProxyType(texts))
 
+    def with_chains(self, chains: Sequence[tuple[Stitch, ...]]) -> Stitching:
+        """Return the stitching with further chains that are read in one piece."""
+        return replace(self, chains=(*self.chains, *chains)) if chains else self
+
     def in_order(self, kept: Sequence[int]) -> tuple[int, ...]:
         """Return kept documents so that each chain is read in one piece, where the first of its members stood."""
         runs = {index: run for chain in self.chains for run in (_run(chain),) for index in run}
         ordered: dict[int, None] = {}
         for index in kept:
             ordered.update(dict.fromkeys(runs.get(index, (index,))))
-        return tuple(ordered)
+        present = frozenset(kept)
+        return tuple(index for index in ordered if index in present)
 
 
 def _run(chain: Sequence[Stitch]) -> tuple[int, ...]:

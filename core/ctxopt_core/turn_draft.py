@@ -8,8 +8,9 @@ from types import MappingProxyType
 from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
+from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
-from ctxopt_core.shrinking import Shrunk, shrink
+from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Turn, Units, first_user_message, newest_turns, units_of
 
@@ -47,8 +48,8 @@ class TurnDraft:
             return
         shrunk = shrink(self.conversation, units.kept, self.left, self.counter)
         if shrunk is None:
-            newest = units.kept[-1]
-            self._keep(newest.indices, newest.tokens)
+            for unit in essential_units(units.kept):
+                self._keep(unit.indices, unit.tokens)
         else:
             self._take(shrunk)
 
@@ -193,7 +194,7 @@ class TurnDraft:
         if self.placeholder_after is not None:
             self.left += self._placeholder_tokens(len(self.conversation))
             self.left -= self._placeholder_tokens(omitted) if omitted else 0
-        return Trimming(
+        trimming = Trimming(
             kept=kept,
             shortened=MappingProxyType(self.shortened),
             placeholder=placeholder_text(omitted) if omitted else None,
@@ -204,6 +205,7 @@ class TurnDraft:
             whole_turns=self.whole_turns,
             length=len(self.conversation),
         )
+        return without_loose_results(self.conversation, trimming)
 
     def _omitted_after(self, after: int | None, kept: tuple[int, ...]) -> int:
         """Messages that are missing right behind the first message."""

@@ -4,6 +4,9 @@ A *turn* is a user message and everything up to the next user message. Inside a 
 message with calls and the run of results that answers it. An exchange is complete or it is not there: results without
 their call, and calls without all of their results, belong to no unit and can only be dropped. A call at the very end
 of the conversation is *pending*: its results are still to come.
+
+Where results stand in a user's message, as Anthropic's API wants them, that message belongs to the exchange and opens
+no turn, even if the user says something beside them. Where such results answer nothing, what the user says stays.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ctxopt_core.conversation import Conversation
-from ctxopt_core.request import SYSTEM_ROLES, TOOL_ROLES, Message
+from ctxopt_core.message_views import SYSTEM_ROLES
+from ctxopt_core.messages import TOOL_ROLES, Message
 
 UnitKind = Literal["user", "assistant", "exchange", "pending"]
 
@@ -37,11 +41,13 @@ class Unit:
             very end whose results are still to come).
         indices: Its messages, ascending.
         tokens: Their tokens.
+        speaks: Whether a user says something in it beside results.
     """
 
     kind: UnitKind
     indices: tuple[int, ...]
     tokens: int
+    speaks: bool = False
 
     @property
     def results(self) -> tuple[int, ...]:
@@ -104,7 +110,7 @@ def last_user_message(conversation: Conversation) -> int | None:
 def first_user_message(conversation: Conversation, stop: int, *, look_at: int = 50) -> int | None:
     """Return the index of the first user message before `stop`, looking at the first few messages only."""
     for index in range(min(stop, look_at)):
-        if conversation.opens_turn(index):
+        if conversation.opens_turn(index) and not conversation.holds_results(index):
             return index
     return None
 
@@ -123,8 +129,8 @@ def units_of(conversation: Conversation, start: int, stop: int) -> Units:
         position += 1
         if message.synthetic:
             superseded.append(index)
-        elif message.role in TOOL_ROLES:
-            orphans.append(index)
+        elif conversation.holds_results(index):
+            _add_loose(conversation, index, kept, orphans)
         elif message.tool_calls:
             results = _run_of_results(conversation, indices, position)
             position += len(results)
@@ -139,7 +145,7 @@ def units_of(conversation: Conversation, start: int, stop: int) -> Units:
 
 def _run_of_results(conversation: Conversation, indices: Sequence[int], position: int) -> list[int]:
     run: list[int] = []
-    while position < len(indices) and conversation.role(indices[position]) in TOOL_ROLES:
+    while position < len(indices) and conversation.holds_results(indices[position]):
         run.append(indices[position])
         position += 1
     return run
@@ -154,20 +160,33 @@ def _add_exchange(
     orphans: list[int],
 ) -> None:
     matched, open_calls = _match(message, [(i, conversation.message(i)) for i in results])
-    orphans.extend(i for i in results if i not in matched)
-    last = (matched or [index])[-1]
-    if open_calls and _is_end(conversation, last):
-        members = (index, *matched)
-        kept.append(Unit(kind="pending", indices=members, tokens=sum(map(conversation.cost, members))))
+    loose = [i for i in results if i not in matched]
+    kind: UnitKind = "exchange"
+    if open_calls and _is_end(conversation, (matched or [index])[-1]):
+        kind = "pending"
     elif open_calls:
-        orphans.extend((index, *matched))
-    else:
+        orphans.append(index)
+        loose = results
+    if not open_calls or kind == "pending":
         members = (index, *matched)
-        kept.append(Unit(kind="exchange", indices=members, tokens=sum(map(conversation.cost, members))))
+        speaks = any(conversation.message(i).speaks_beside_results for i in matched)
+        tokens = sum(map(conversation.cost, members))
+        kept.append(Unit(kind=kind, indices=members, tokens=tokens, speaks=speaks))
+    for result in loose:
+        _add_loose(conversation, result, kept, orphans)
+
+
+def _add_loose(conversation: Conversation, index: int, kept: list[Unit], orphans: list[int]) -> None:
+    """Results that answer nothing are orphans; what a user says beside them is a unit without them."""
+    if conversation.message(index).speaks_beside_results:
+        conversation.leave_results_out(index)
+        kept.append(Unit(kind="user", indices=(index,), tokens=conversation.cost(index), speaks=True))
+    else:
+        orphans.append(index)
 
 
 def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[list[int], bool]:
-    """Return the results that answer a message's calls, and whether a call is left open.
+    """Return the messages that answer a message's calls and nothing else, and whether a call is left open.
 
     Ids need to be unique within the message only, and may even repeat there. A result that names nothing answers the
     next call that has no id.
@@ -177,9 +196,12 @@ def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[li
     answered: Counter[str] = Counter()
     matched: list[int] = []
     for index, result in results:
-        key = result.tool_call_id or result.name or next(iter(without_id - answered), "")
-        if key in calls:
-            answered[key] += 1
+        named = [found.call_id for found in result.tool_results] or [result.tool_call_id or result.name]
+        answers = Counter[str]()
+        for name in named:
+            answers[name or next(iter(without_id - answered - answers), "")] += 1
+        if calls.keys() >= answers.keys():
+            answered += answers
             matched.append(index)
     return matched, bool(calls - answered)
 

@@ -16,6 +16,7 @@ from ctxopt_core.conversation import Conversation, message_tokens
 from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened
 from ctxopt_core.openai_messages import OpenAIMessages, fitted_openai, message_from_openai, shortened_openai
 from ctxopt_core.placeholder import placeholder_text
+from fitted_rows import fit_rows
 from hostile_text import openai_messages
 from independent_recount import count_message
 
@@ -113,10 +114,22 @@ def view_texts(row):
             id="unknown-goes-and-thoughts-stay",
         ),
         pytest.param(
-            [{"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]}, {"type": "file", "text": "read me"}],
+            [
+                {"type": "mcp_tool_result", "tool_use_id": "a", "content": [PICTURE]},
+                {"type": "file", "text": "read me"},
+            ],
             Shortened(texts=(), attachments_omitted=True, tokens=0),
-            [{"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]}, {"type": "file", "text": "read me"}],
-            id="results-and-text-files-stay",
+            [
+                {"type": "mcp_tool_result", "tool_use_id": "a", "content": [PICTURE]},
+                {"type": "file", "text": "read me"},
+            ],
+            id="results-of-servers-and-text-files-stay",
+        ),
+        pytest.param(
+            [{"type": "tool_result", "tool_use_id": "a", "content": [PICTURE, text("old"), SOUND]}, PICTURE, "kept"],
+            Shortened(texts=("new", "kept"), attachments_omitted=True, tokens=0),
+            [{"type": "tool_result", "tool_use_id": "a", "content": [OMITTED, text("new")]}, "kept"],
+            id="inside-results",
         ),
     ],
 )
@@ -132,7 +145,8 @@ def test_a_cut_is_put_in_the_places_of_the_texts(content, cut, result):
     [
         pytest.param([PICTURE, SOUND], 2, 0, id="parts"),
         pytest.param([{"type": "hologram", "data": "UklG"}], 1, 0, id="unknown"),
-        pytest.param([{"type": "tool_result", "content": [PICTURE, SOUND]}], 0, 2, id="in-a-result"),
+        pytest.param([{"type": "tool_result", "content": [PICTURE, SOUND]}], 2, 0, id="in-a-result"),
+        pytest.param([{"type": "mcp_tool_result", "content": [PICTURE, SOUND]}], 0, 2, id="in-a-result-of-a-server"),
         pytest.param([{"type": "redacted_thinking", "data": "sealed"}], 0, 1, id="thought"),
         pytest.param([{"type": "file", "text": "read me"}], 0, 0, id="text-file"),
     ],
@@ -207,3 +221,35 @@ def test_a_trimming_gives_originals_copies_and_the_placeholder():
     assert note == {"role": "assistant", "content": "[2 earlier messages omitted]"}
     assert cut == {"role": "user", "content": "new", "id": 3}
     assert rows[3]["content"] == "old 3"
+
+
+TOOL_CHAT = [
+    {"role": "developer", "content": "Be brief."},
+    {"role": "user", "content": [text("look"), text("there")]},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "a", "content": [text("lit " * 200)]},
+    {"role": "assistant", "content": [text("lit"), {"type": "refusal", "refusal": "no more"}]},
+    {"role": "user", "content": "and now?"},
+]
+
+
+def test_i8_rows_that_fit_come_back_as_the_same_objects():
+    after, fitted = fit_rows(TOOL_CHAT, 10_000)
+
+    assert after is TOOL_CHAT
+    assert all(a is b for a, b in zip(fitted_openai(TOOL_CHAT, fitted.history), TOOL_CHAT, strict=True))
+
+
+def test_i8_developer_role_and_tool_rows_survive_a_cut_and_only_what_is_shortened_is_a_copy():
+    kept = copy.deepcopy(TOOL_CHAT)
+
+    after, _ = fit_rows(TOOL_CHAT, 200)
+
+    assert [row["role"] for row in after] == [row["role"] for row in TOOL_CHAT]
+    assert [a is b for a, b in zip(after, TOOL_CHAT, strict=True)] == [True, True, True, False, True, True]
+    assert after[3]["tool_call_id"] == "a"
+    assert kept == TOOL_CHAT

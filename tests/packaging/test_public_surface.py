@@ -34,6 +34,7 @@ CORE_NAMES = [
     "TiktokenCounter",
     "TokenCounter",
     "ToolCall",
+    "ToolResult",
     "Trimming",
     "UnknownModelError",
     "UnknownModelWarning",
