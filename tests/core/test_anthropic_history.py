@@ -283,3 +283,11 @@ def test_a_message_is_not_cut_until_a_result_or_the_words_beside_it_are_gone(tar
 
     assert (cut is not None) is possible
     assert cut is None or all(cut.texts)
+
+
+def test_a_history_alone_leaves_out_results_that_answer_nothing():
+    rows = [user("go"), assistant("yes"), answer(result("z", "x " * 80), text("quick")), assistant("done"), user("so?")]
+
+    after = fitted_anthropic(rows, trim_history(AnthropicMessages(rows), 60, WORDS))
+
+    assert after == [rows[0], rows[1], answer(text("quick")), *rows[3:]]

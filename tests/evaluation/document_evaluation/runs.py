@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -133,7 +134,8 @@ def run_task(task: Task) -> list[tuple[Cell, Outcome]]:
         started = time.process_time()
         try:
             kept = pack(case, case.budget(budget))
-        except Exception:  # noqa: BLE001  a candidate that raises anything has failed, and the others go on
+        except Exception as error:  # noqa: BLE001  a candidate that raises anything has failed, and the others go on
+            print(f"{cell.candidate} failed on {task.set} {number}: {type(error).__name__}", file=sys.stderr)
             kept = None
         ms = (time.process_time() - started) * 1_000
         results.append((cell, measure(case, budget, kept, ms, load_data())))
