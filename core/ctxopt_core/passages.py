@@ -17,6 +17,7 @@ from ctxopt_core.unit_worth import weigh_units
 
 _MOST_DOCUMENTS = 256
 _LEAST_READ = 24_000
+_LEAST_READ_BESIDE = 10_000
 _LONGEST_READ = 200_000
 _READ_PER_TOKEN = 14
 _READ_WITHOUT_QUERY = 16
@@ -86,7 +87,8 @@ class Passages:
         Returns:
             The documents from which units can be chosen now.
         """
-        left = max(_LEAST_READ, room * _READ_PER_TOKEN) if self._weights else room * _READ_WITHOUT_QUERY
+        least = _LEAST_READ_BESIDE if self._whole else _LEAST_READ
+        left = max(least, room * _READ_PER_TOKEN) if self._weights else room * _READ_WITHOUT_QUERY
         new: list[int] = []
         for index in positions:
             if not self._is_begun(index) and left > 0 and len(new) < _MOST_DOCUMENTS:
