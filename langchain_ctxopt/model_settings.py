@@ -13,6 +13,8 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
+from ctxopt_core.catalogue import builtin_index
+
 _LIST_ARGUMENTS = ("tools", "functions")
 _FORMAT_ARGUMENTS = ("response_format", "format")
 _NAME_ARGUMENTS = ("model", "model_name")
@@ -62,7 +64,7 @@ def settings_of(model: object) -> ModelSettings:
             "give a limit in tokens instead"
         )
         raise TypeError(message)
-    profile = getattr(found.model, "profile", None)
+    profile = {} if _names_another(found) else getattr(found.model, "profile", None)
     profile = profile if isinstance(profile, Mapping) else {}
     return ModelSettings(
         name=_name(found),
@@ -101,9 +103,25 @@ def _steps(step: object) -> Iterable[object]:
 
 
 def _name(found: _Found) -> str | None:
-    candidates = [found.bound.get(argument) for argument in _NAME_ARGUMENTS]
-    candidates += [getattr(found.model, attribute, None) for attribute in _NAME_ATTRIBUTES]
+    return _bound_name(found) or _own_name(found)
+
+
+def _bound_name(found: _Found) -> str | None:
+    return _first_name(found.bound.get(argument) for argument in _NAME_ARGUMENTS)
+
+
+def _own_name(found: _Found) -> str | None:
+    return _first_name(getattr(found.model, attribute, None) for attribute in _NAME_ATTRIBUTES)
+
+
+def _first_name(candidates: Iterable[object]) -> str | None:
     return next((name.strip() for name in candidates if isinstance(name, str) and name.strip()), None)
+
+
+def _names_another(found: _Found) -> bool:
+    """Tell whether calls go to another known model than the one whose profile the object carries."""
+    bound = _bound_name(found)
+    return bound is not None and bound != _own_name(found) and builtin_index().find(bound) is not None
 
 
 def _answer_tokens(found: _Found) -> int | None:

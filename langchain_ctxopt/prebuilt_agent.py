@@ -22,7 +22,8 @@ def pre_model_hook(
 
     It gives the model `llm_input_messages` that fit, and leaves `messages`, the conversation that is kept, as it is.
     The agent adds its prompt and its tools after the hook, so that both are named here as well. New agents are better
-    made with `langchain.agents.create_agent` and `ContextOptimizerMiddleware`.
+    made with `langchain.agents.create_agent` and `ContextOptimizerMiddleware`. A structured response is asked for by
+    another call, which sees the kept conversation and not what a hook gives: fit it by `with_optimizer(model)`.
 
     Args:
         model: The agent's model, by object or name; not needed when the settings give a limit.
@@ -75,4 +76,6 @@ def _messages_of(state: Any) -> Sequence[BaseMessage]:
 
 
 def _update(fitted: Sequence[BaseMessage], before: Sequence[BaseMessage]) -> dict[str, list[BaseMessage]]:
-    return {"llm_input_messages": list(fitted[len(before) :])}
+    # A blank prompt is dropped when anything is cut.
+    there = bool(before) and bool(fitted) and fitted[0] is before[0]
+    return {"llm_input_messages": list(fitted[there:])}

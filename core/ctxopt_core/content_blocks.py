@@ -16,9 +16,9 @@ from ctxopt_core.messages import Attachment, ToolCall, ToolResult
 from ctxopt_core.part_kinds import (
     ATTACHMENT_KINDS,
     CALL_KINDS,
-    MEDIA_KEYS,
     RESULT_KIND,
     TEXT_KINDS,
+    holds_media,
     is_attachment,
     is_readable,
     kind_of,
@@ -131,7 +131,7 @@ class _Parts:
             self._add_result(part)
         else:
             self.verbatim.extend(verbatim_texts(part, kind, self.attachments))
-            if not MEDIA_KEYS.isdisjoint(part):
+            if holds_media(part, kind):
                 self.attachments.append(Attachment(kind="other", fixed=not is_attachment(part, kind)))
 
     def _add_result(self, part: Mapping[str, Any]) -> None:

@@ -30,6 +30,7 @@ RESULT_KIND = "tool_result"
 MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
 _UNTYPED = ("text", "image", "document", "video", "audio")
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_SEARCH_RESULT = "search_result"
 
 
 def kind_of(part: object) -> str:
@@ -52,7 +53,12 @@ def is_attachment(part: Any, kind: str) -> bool:
         return not texts_inside(part)
     if kind in _THOUGHTS or kind.startswith("server_tool") or kind.endswith(RESULT_KIND):
         return False
-    return kind not in TEXT_KINDS and kind not in CALL_KINDS and not MEDIA_KEYS.isdisjoint(part)
+    return kind not in TEXT_KINDS and kind not in CALL_KINDS and holds_media(part, kind)
+
+
+def holds_media(part: Any, kind: str) -> bool:
+    """Tell whether a part of a kind that is not known names something that is not text."""
+    return kind != _SEARCH_RESULT and not MEDIA_KEYS.isdisjoint(part)
 
 
 def text_of(part: Any) -> str:

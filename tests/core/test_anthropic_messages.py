@@ -85,6 +85,19 @@ def test_a_result_in_another_role_is_no_answer_of_a_user():
     assert message_from_anthropic({"role": "tool", "content": [result("a", "one")]}).tool_results == ()
 
 
+def test_a_search_result_is_text_and_no_attachment():
+    block = {
+        "type": "search_result",
+        "source": "pier.txt",
+        "title": "Pier",
+        "content": [{"type": "text", "text": "w " * 50}],
+    }
+    message = message_from_anthropic({"role": "user", "content": [block]})
+
+    assert message.attachments == ()
+    assert "w w" in " ".join(message.verbatim)
+
+
 def test_calls_are_read_from_the_blocks():
     assert message_from_anthropic(CHAT[1]).tool_calls == (
         ToolCall(id="a", name="look", arguments="{}"),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -28,6 +28,16 @@ def agent_with(model: Any, hook: Any) -> Any:
 
     with pytest.warns(DeprecationWarning, match="create_react_agent"):
         return create_react_agent(model, TOOLS, prompt=PROMPT, pre_model_hook=hook, checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize("prompt", [None, "", "  ", SystemMessage([])], ids=["none", "empty", "blank", "no-parts"])
+def test_i3_a_blank_prompt_costs_no_message(prompt: Any) -> None:
+    hook = pre_model_hook(prompt=prompt, max_input_tokens=200)
+    run = [HumanMessage("Find the lantern."), calling(("read", {"page": 1}))]
+    run.append(ToolMessage(PAGE * 10, tool_call_id=run[-1].tool_calls[0]["id"]))
+    fitted = hook.invoke({"messages": run})["llm_input_messages"]
+    assert [message.type for message in fitted] == ["human", "ai", "tool"]
+    assert fitted[0] is run[0]
 
 
 def test_i3_the_hook_fits_each_call_of_the_prebuilt_agent() -> None:

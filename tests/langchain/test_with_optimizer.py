@@ -139,6 +139,14 @@ def test_i4_the_arguments_of_a_call_decide_its_budget(arguments: dict[str, Any],
     assert model.last_report.input_budget == budget
 
 
+def test_i4_a_call_to_another_known_model_gets_the_window_of_that_model() -> None:
+    double = ScriptedModel(model_name="gpt-4.1", window=1_000_000)
+    model = with_optimizer(double)
+    assert model.optimizer().budget.window.source == "live"
+    named = model.optimizer(model="gpt-4").budget.window
+    assert (named.model, named.context_window, named.source) == ("gpt-4", 8_192, "catalogue")
+
+
 @pytest.mark.parametrize("given", ["Hi", [HumanMessage("Hi")], [("human", "Hi")], [{"role": "user", "content": "Hi"}]])
 def test_i4_what_fits_is_sent_as_it_is(given: Any) -> None:
     model, double = model_and_double()
