@@ -220,7 +220,7 @@ def test_monotonous_texts_take_bounded_time():
     start = time.process_time()
 
     assert found(*docs(*("a" * (1_400 - number) for number in range(400)))) == {}
-    assert time.process_time() - start < 3.0
+    assert time.process_time() - start < 10
 
 
 PHRASES = st.lists(st.sampled_from(["kiln", "Arch", "in", "10", "10.5", "窯が", "ash,", "a"]), max_size=8).map(" ".join)

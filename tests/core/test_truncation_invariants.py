@@ -138,7 +138,7 @@ def test_a_long_text_is_cut_in_reasonable_time(text, side):
     started = time.process_time()
 
     assert count_text(truncate(text, 300, TiktokenCounter("o200k_base"), side=side)) <= 300
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("side", SIDES)
