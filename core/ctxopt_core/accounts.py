@@ -47,7 +47,7 @@ def report_of_cut(
         score_order_share=cut.packing.score_order_share,
         history=_history(subject, cut.draft.trimming),
         strategy=options.history.strategy,
-        fell_back_to=fell_back_to,
+        fell_back_to=fell_back_to or _other_strategy(subject, options),
         notes=notes,
         budgets=cut.allocation.as_dict(),
         after=dict(cut.used.items()),
@@ -119,6 +119,11 @@ def document_rows(documents: Sequence[Document], packing: Packing) -> tuple[Docu
 
 def _document_id(document: Document, index: int) -> str:
     return str(index) if document.id is None else document.id
+
+
+def _other_strategy(subject: Subject, options: FitOptions) -> str | None:
+    """Return the strategy that stood in for the one that was asked for."""
+    return "turns" if options.history.strategy == "relevance" and not subject.query_text.strip() else None
 
 
 def _history(subject: Subject, trimming: Trimming) -> HistoryReport:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from ctxopt_core.excerpts import Shortened
+from ctxopt_core.relevance import Scorer
 
+Strategy = Literal["turns", "relevance"]
 DropReason = Literal["budget", "orphan", "empty", "superseded"]
 
 
@@ -17,7 +19,12 @@ class HistoryPolicy:
     """How the conversation is trimmed when it is over its allocation.
 
     Args:
-        strategy: `turns`: the first user message, a placeholder, then as many whole newest turns as fit.
+        strategy: What is kept of the earlier turns. Both keep the first user message, a placeholder and whole turns.
+            `turns`: the newest ones.
+            `relevance`: the newest ones up to `recent_share`, then those that say most about what is asked now, with
+            what stands around them. It reads the whole conversation. Without a question it is the same as `turns`.
+        recent_share: With `relevance`, the percentage of the history's allocation that the newest turns take first.
+        scorer: With `relevance`, tells how relevant a message is; by default BM25 does, see `bm25_scorer`.
         keep_first: Whether the first user message, which usually states the task, is kept.
         first_share: The most that the first message may take, in percent of the history's allocation. A longer one is
             shortened, so that it can never starve the newest turns.
@@ -27,18 +34,27 @@ class HistoryPolicy:
         ValueError: A value is out of its range.
     """
 
-    strategy: Literal["turns"] = "turns"
+    strategy: Strategy = "turns"
     keep_first: bool = True
     first_share: float = 10
     placeholder: bool = True
+    recent_share: float = 20
+    scorer: Scorer | None = None
 
     def __post_init__(self) -> None:
-        if self.strategy != "turns":
-            message = f"`strategy` must be 'turns', got {self.strategy!r}"
+        if self.strategy not in get_args(Strategy):
+            message = f"`strategy` must be one of {', '.join(map(repr, get_args(Strategy)))}, got {self.strategy!r}"
             raise ValueError(message)
-        share = self.first_share
-        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 100:
-            message = f"`first_share` must be a percentage from 0 to 100, got {share!r}"
+        for name in ("first_share", "recent_share"):
+            share = getattr(self, name)
+            if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 100:
+                message = f"`{name}` must be a percentage from 0 to 100, got {share!r}"
+                raise ValueError(message)
+        if self.scorer is not None and not callable(self.scorer):
+            message = (
+                f"`scorer` must be a function of a query and texts or None, got {type(self.scorer).__name__}; "
+                "wrap an embedding model as embedding_scorer(model)"
+            )
             raise ValueError(message)
 
 

@@ -92,7 +92,12 @@ class Parts:
         self.allowed["history"] = allowed
         subject = self.subject
         self.trimming = trim(
-            subject.conversation, max(0, allowed), subject.capped, policy=self.options.history, query=subject.query
+            subject.conversation,
+            max(0, allowed),
+            subject.capped,
+            policy=self.options.history,
+            query=subject.query,
+            task=subject.query_text,
         )
 
     def was_cut(self, name: Component) -> bool:

@@ -10,6 +10,7 @@ from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
 from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
+from ctxopt_core.relevant_turns import WorthOf, chosen_turns
 from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Turn, Units, first_user_message, newest_turns, units_of
@@ -72,6 +73,25 @@ class TurnDraft:
         if first is not None and first < boundary.start:
             self._add_first(first)
         self._add_part(boundary)
+
+    def add_relevant_turns(self, stop: int, worth_of: WorthOf) -> None:
+        """Keep the newest turns up to their share, then those that are worth most; all of them whole."""
+        self.end = stop
+        turns = [turn if turn.plain else self._without_strays(turn) for turn in newest_turns(self.conversation, stop)]
+        if turns and not self._opens_properly(turns[-1]):
+            turns.pop()
+        if not turns or sum(turn.tokens for turn in turns) <= self.left:
+            self._keep_whole(turns)
+            return
+        first = first_user_message(self.conversation, stop) if self.policy.keep_first else None
+        room = self.left - self._reserve(first)
+        taken = chosen_turns(turns, worth_of(turns), room, room * self.policy.recent_share / 100)
+        self._keep_whole([turns[n] for n in taken])
+        # A turn that is kept in part may itself begin with the first message.
+        if first is not None and first not in self.kept and (taken or first < turns[0].start):
+            self._add_first(first)
+        if not taken:
+            self._add_part(turns[0])
 
     def _scan(self, stop: int) -> tuple[list[Turn], bool]:
         """The newest turns up to the first that does not fit; and whether they are all that there are."""
@@ -165,6 +185,9 @@ class TurnDraft:
         for turn in turns:
             if turn.plain and last_system < turn.start:
                 self.left -= turn.tokens
+                if run and run[0] != turn.stop:
+                    self._keep(range(*run), 0)
+                    run = []
                 run = [turn.start, run[1] if run else turn.stop]
                 continue
             self._keep(range(*run) if run else (), 0)

@@ -1,4 +1,4 @@
-"""The `turns` strategy: the first message, then as many of the newest turns as there is room for."""
+"""Trimming a conversation: the current exchange, the first message, and the earlier turns that the strategy keeps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.history import HistoryPolicy, Trimming
 from ctxopt_core.message_views import MessageViews
+from ctxopt_core.relevant_turns import worth_to
 from ctxopt_core.request import Message
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turn_draft import TurnDraft
@@ -19,6 +20,7 @@ def trim_history(
     counter: TokenCounter,
     *,
     policy: HistoryPolicy | None = None,
+    task: str = "",
 ) -> Trimming:
     """Trim a conversation to `budget` tokens, framing included.
 
@@ -30,6 +32,7 @@ def trim_history(
         budget: The most that is kept, in tokens.
         counter: Counts the texts.
         policy: How to trim.
+        task: What is asked now, for the strategy `relevance`; without it the newest turns are kept.
 
     Returns:
         Indices into `messages` and the texts that were shortened. A budget too small for anything keeps nothing.
@@ -38,7 +41,7 @@ def trim_history(
     if conversation.total_up_to(budget) <= budget:
         return untouched(conversation)
     systems = sum(conversation.cost(i) for i in conversation.systems)
-    trimming = trim(conversation, max(0, budget - systems), counter, policy=policy or HistoryPolicy())
+    trimming = trim(conversation, max(0, budget - systems), counter, policy=policy or HistoryPolicy(), task=task)
     if systems > budget:
         return trimming
     return _with_systems(trimming, conversation.systems, systems)
@@ -57,6 +60,7 @@ def trim(
     *,
     policy: HistoryPolicy,
     query: int | None = None,
+    task: str = "",
 ) -> Trimming:
     """Trim all but the system messages and the query, which are charged elsewhere, to `budget` tokens.
 
@@ -66,6 +70,7 @@ def trim(
         counter: Counts the texts.
         policy: How to trim.
         query: Index of the message that is the query; what follows it is the current exchange.
+        task: What is asked now.
 
     Returns:
         The trimming, without system messages and without the query. `tokens` is above `budget` only when the current
@@ -76,7 +81,10 @@ def trim(
     if query is not None:
         draft.add_current_exchange(query + 1)
         end = query
-    draft.add_older_turns(end)
+    if policy.strategy == "relevance" and task.strip():
+        draft.add_relevant_turns(end, worth_to(task, conversation, policy.scorer))
+    else:
+        draft.add_older_turns(end)
     return draft.trimming()
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import repeat
 
+from ctxopt_core.feedback import bm25_with_feedback
 from ctxopt_core.partial_document import PartialDocument
-from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequencies
-from ctxopt_core.word_rarity import rarity
 
 _FEEDBACK_UNITS = 3
-_FEEDBACK_TERMS = 8
 _FEEDBACK_WEIGHT = 0.2
-_LEAST_RARITY = 0.55
 _CONTEXT = 0.8
 _CONTEXT_UNITS = 20
 _DOCUMENT_WEIGHT = 0.35
@@ -47,7 +43,8 @@ def weigh_units(
         similarities: What a scorer says of each unit, from 0.0 to 1.0. It makes up 0.3 of what the words of the unit
             are worth then.
     """
-    scores = _with_feedback(weights, [terms for part in parts for terms in part.terms])
+    texts = [terms for part in parts for terms in part.terms]
+    scores = bm25_with_feedback(weights, texts, best_texts=_FEEDBACK_UNITS, feedback_weight=_FEEDBACK_WEIGHT)
     best = max(scores, default=0.0) or 1.0
     scores = [score / best for score in scores]
     if similarities:
@@ -60,24 +57,6 @@ def weigh_units(
         prior = _DOCUMENT_WEIGHT * relevance.get(part.index, 0.0)
         prior += _RANK_WEIGHT * _RANK_OFFSET / (_RANK_OFFSET + part.position)
         part.worth = [match + prior + (0.0 if number else _LEAD_WEIGHT) for number, match in enumerate(part.match)]
-
-
-def _with_feedback(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
-    lengths = list(map(len, texts))
-    scores = bm25_of_counts(weights, counts_of(weights, texts), lengths)
-    best = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], n))
-    found = Counter(term for n in best[:_FEEDBACK_UNITS] for term in texts[n] if _tells_something(term, weights))
-    if not found:
-        return scores
-    counts = counts_of(found, texts)
-    rare = inverse_frequencies(counts)
-    strongest = sorted(found, key=lambda term: (-found[term] * rare[term], term))[:_FEEDBACK_TERMS]
-    further = bm25_of_counts(dict.fromkeys(strongest, _FEEDBACK_WEIGHT), counts, lengths)
-    return [score + more for score, more in zip(scores, further, strict=True)]
-
-
-def _tells_something(term: str, weights: Mapping[str, float]) -> bool:
-    return term not in weights and not term.isdigit() and rarity(f" {term}") > _LEAST_RARITY
 
 
 def _with_context(own: list[float]) -> list[float]:

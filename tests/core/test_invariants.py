@@ -28,6 +28,9 @@ THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=[Heal
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "look it up"}}]
 
 
+POLICIES = [HistoryPolicy(), HistoryPolicy(strategy="relevance"), HistoryPolicy(strategy="relevance", recent_share=0)]
+
+
 def rows_of(fitted, rows):
     texts = [{"role": "system", "content": text} for text in fitted.system if text]
     user = "\n\n".join(part for part in ("\n\n".join(fitted.document_texts()), *fitted.query) if part)
@@ -39,9 +42,10 @@ def rows_of(fitted, rows):
 def test_a13_messages_of_any_kind_end_within_any_budget_or_in_the_typed_error(rows, data):
     full = recount(rows, TOOLS)
     budget = data.draw(st.integers(1, full + 2))
+    policy = data.draw(st.sampled_from(POLICIES))
     before = copy.deepcopy(rows)
     try:
-        after, fitted = fit_rows(rows, budget, tools=TOOLS)
+        after, fitted = fit_rows(rows, budget, tools=TOOLS, history=policy)
     except ContextBudgetError:
         assert budget < full
         return
@@ -49,8 +53,8 @@ def test_a13_messages_of_any_kind_end_within_any_budget_or_in_the_typed_error(ro
     assert rows == before
     assert fitted.untouched is (budget >= full)
     assert problems(before, after, budget=budget, tools=TOOLS, is_placeholder=is_note) == []
-    assert fit_rows(after, budget, tools=TOOLS)[0] is after
-    assert fit_rows(rows, budget, tools=TOOLS)[0] == after
+    assert fit_rows(after, budget, tools=TOOLS, history=policy)[0] is after
+    assert fit_rows(rows, budget, tools=TOOLS, history=policy)[0] == after
 
 
 @THOROUGH
@@ -72,7 +76,8 @@ def test_a13_whole_requests_end_within_any_budget_or_in_the_typed_error(rows, ra
     full = fit(request, ContextBudget(max_input_tokens=10**7), counter=O200K).report.output_tokens
     budget = data.draw(st.integers(1, full + 2))
     try:
-        fitted = fit(request, ContextBudget(max_input_tokens=budget), counter=O200K)
+        policy = data.draw(st.sampled_from(POLICIES))
+        fitted = fit(request, ContextBudget(max_input_tokens=budget), counter=O200K, history=policy)
     except ContextBudgetError:
         assert budget < full
         return

@@ -1,0 +1,40 @@
+"""BM25 with feedback: the words of the best texts find others that the query does not name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequencies
+from ctxopt_core.word_rarity import rarity
+
+_MOST_TERMS = 8
+_LEAST_RARITY = 0.55
+
+
+def bm25_with_feedback(
+    weights: Mapping[str, float], texts: Sequence[Sequence[str]], *, best_texts: int, feedback_weight: float
+) -> list[float]:
+    """Return the BM25 score of texts that are given as their terms (pseudo-relevance feedback, Rocchio 1971).
+
+    Args:
+        weights: The terms of the query and what each is worth.
+        texts: The terms of each text.
+        best_texts: From how many of the best texts further terms are taken: the eight that are rarest among the texts.
+        feedback_weight: What each of these is worth.
+    """
+    lengths = list(map(len, texts))
+    scores = bm25_of_counts(weights, counts_of(weights, texts), lengths)
+    best = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], n))
+    found = Counter(term for n in best[:best_texts] for term in texts[n] if _tells_something(term, weights))
+    if not found:
+        return scores
+    counts = counts_of(found, texts)
+    rare = inverse_frequencies(counts)
+    strongest = sorted(found, key=lambda term: (-found[term] * rare[term], term))[:_MOST_TERMS]
+    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), counts, lengths)
+    return [score + more for score, more in zip(scores, further, strict=True)]
+
+
+def _tells_something(term: str, weights: Mapping[str, float]) -> bool:
+    return term not in weights and not term.isdigit() and rarity(f" {term}") > _LEAST_RARITY
