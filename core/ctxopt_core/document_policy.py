@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from ctxopt_core.ranking import ReadingOrder, ScoreOrder
 from ctxopt_core.relevance import Scorer
+from ctxopt_core.scoring import check_scorer
 
 Selection = Literal["auto", "score", "passages", "density", "optimal"]
 
@@ -61,12 +62,7 @@ class DocumentPolicy:
                 f"`passage_marker` must be a text that can be seen, such as ' [...] ', got {self.passage_marker!r}"
             )
             raise ValueError(message)
-        if self.scorer is not None and not callable(self.scorer):
-            message = (
-                f"`scorer` must be a function of a query and texts or None, got {type(self.scorer).__name__}; "
-                "wrap an embedding model as embedding_scorer(model)"
-            )
-            raise ValueError(message)
+        check_scorer(self.scorer)
         if self.min_score is not None and not _is_finite(self.min_score):
             message = f"`min_score` must be a finite number or None, got {self.min_score!r}"
             raise ValueError(message)

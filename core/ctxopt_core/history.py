@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.relevance import Scorer
+from ctxopt_core.scoring import check_scorer
 
 Strategy = Literal["turns", "relevance"]
 DropReason = Literal["budget", "orphan", "empty", "superseded"]
@@ -50,12 +51,7 @@ class HistoryPolicy:
             if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 100:
                 message = f"`{name}` must be a percentage from 0 to 100, got {share!r}"
                 raise ValueError(message)
-        if self.scorer is not None and not callable(self.scorer):
-            message = (
-                f"`scorer` must be a function of a query and texts or None, got {type(self.scorer).__name__}; "
-                "wrap an embedding model as embedding_scorer(model)"
-            )
-            raise ValueError(message)
+        check_scorer(self.scorer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,17 +14,17 @@ WorthOf = Callable[[Sequence[Turn]], Sequence[float]]
 
 
 def chosen_turns(turns: Sequence[Turn], worth: Sequence[float], room: int, recent_room: float) -> list[int]:
-    """Return the positions of the turns that are kept, in ascending order.
+    """Return the positions of the turns that are kept, in ascending order; the newest one whenever it fits.
 
     Args:
-        turns: The turns, newest first.
+        turns: The turns, newest first, at least one.
         worth: What each is worth.
         room: Tokens that they may take together.
         recent_room: Tokens of these that the newest turns may take before any other is looked at.
     """
     taken: set[int] = set()
     for n, turn in enumerate(turns):
-        if turn.tokens > min(room, recent_room):
+        if turn.tokens > (min(room, recent_room) if n else room):
             break
         taken.add(n)
         room -= turn.tokens

@@ -30,6 +30,20 @@ announced: ContextVar[AwaitingLoop | None] = ContextVar("ctxopt_awaiting_loop", 
 """The event loop that waits for the work of this thread; see `ctxopt_core.awaiting`."""
 
 
+def check_scorer(scorer: object) -> None:
+    """Check that a policy's scorer can be called.
+
+    Raises:
+        ValueError: It is neither a function nor None.
+    """
+    if scorer is not None and not callable(scorer):
+        message = (
+            f"`scorer` must be a function of a query and texts or None, got {type(scorer).__name__}; "
+            "wrap an embedding model as embedding_scorer(model)"
+        )
+        raise ValueError(message)
+
+
 def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]:
     """Return the scores that a scorer gives, checked.
 

@@ -84,14 +84,21 @@ class TurnDraft:
             self._keep_whole(turns)
             return
         first = first_user_message(self.conversation, stop) if self.policy.keep_first else None
+        if first is not None and first >= turns[0].start:
+            first = None
         room = self.left - self._reserve(first)
+        if turns[0].tokens > room:
+            # Nothing is worth more than what was said last.
+            if first is not None:
+                self._add_first(first)
+            self._add_part(turns[0])
+            return
+        # The note of an earlier fit goes, so that its turn gives the first message and a new note.
+        turns = [turn for turn in turns if turn.plain or not self._units_of(turn).superseded or turn is turns[0]]
         taken = chosen_turns(turns, worth_of(turns), room, room * self.policy.recent_share / 100)
         self._keep_whole([turns[n] for n in taken])
-        # A turn that is kept in part may itself begin with the first message.
-        if first is not None and first not in self.kept and (taken or first < turns[0].start):
+        if first is not None and first not in self.kept:
             self._add_first(first)
-        if not taken:
-            self._add_part(turns[0])
 
     def _scan(self, stop: int) -> tuple[list[Turn], bool]:
         """The newest turns up to the first that does not fit; and whether they are all that there are."""
@@ -231,9 +238,12 @@ class TurnDraft:
         return without_loose_results(self.conversation, trimming)
 
     def _omitted_after(self, after: int | None, kept: tuple[int, ...]) -> int:
-        """Messages that are missing right behind the first message."""
+        """Messages that are missing behind the first message: right behind it, or anywhere if turns are chosen."""
         if after is None:
             return 0
+        if self.policy.strategy == "relevance":
+            present = frozenset((*kept, *self.conversation.systems))
+            return sum(1 for index in range(after + 1, self.end) if index not in present)
         position = kept.index(after) + 1
         following = kept[position] if position < len(kept) else self.end
         return following - after - 1 - sum(1 for i in self.conversation.systems if after < i < following)

@@ -61,6 +61,33 @@ def test_h15_the_newest_turns_take_their_share_first():
     assert {24, 25} <= set(many) & set(few)
 
 
+@pytest.mark.parametrize(("words", "whole"), [(45, True), (250, False)], ids=["fits", "in-part"])
+def test_h15_what_was_said_last_stays_however_little_it_says_of_the_task(words, whole):
+    last = [Message(role="user", content="Zebra? " + "x " * words), Message(role="assistant", content="y " * 20)]
+    trimming = trimmed([*chat(20, 3), *last], 200)
+
+    assert 40 in trimming.kept
+    assert (40 not in trimming.shortened) is whole
+    assert trimming.tokens <= 200
+
+
+def test_h15_the_note_counts_all_that_is_missing():
+    messages = chat(40, 12)
+    trimming = trimmed(messages, 200)
+
+    assert trimming.placeholder == f"[{80 - len(trimming.kept)} earlier messages omitted]"
+
+
+def test_h15_the_note_of_an_earlier_fit_is_replaced():
+    note = Message(role="assistant", content="[24 earlier messages omitted]", synthetic=True)
+    messages = [Message(role="user", content=FACT), note, *chat(30, -1)]
+    trimming = trimmed(messages, 200)
+
+    assert trimming.kept[0] == 0
+    assert 1 not in trimming.kept
+    assert trimming.placeholder_after == 0
+
+
 @pytest.mark.parametrize("task", ["", "  \n"], ids=["empty", "blank"])
 def test_h15_without_a_task_the_newest_turns_are_kept(task):
     messages = chat(40, 12)
