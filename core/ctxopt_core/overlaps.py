@@ -54,7 +54,7 @@ def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[
     groups: dict[str, list[int]] = {}
     for index in indices:
         source = documents[index].source
-        if source is not None:
+        if source:
             groups.setdefault(source, []).append(index)
     found = [
         stitch

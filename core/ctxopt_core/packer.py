@@ -69,7 +69,8 @@ class Packer:
     @property
     def tokens(self) -> int:
         """What is kept counts, rendered and joined."""
-        state = (frozenset(self._whole), self._passages.changes, tuple(self._cut.items()), self._stitching.chains)
+        chains = (self._stitching.chains, self._passages.chains)
+        state = (frozenset(self._whole), self._passages.changes, tuple(self._cut.items()), chains)
         if self._counted is None or self._counted[0] != state:
             kept = self.kept
             self._counted = (state, self._costs.joined(kept, self.texts) if kept else 0)
@@ -88,7 +89,7 @@ class Packer:
 
     def keep_all_stitched(self, order: Sequence[int]) -> bool:
         """Keep all documents, those that overlap stitched, if they fit so; tell whether they do."""
-        self._order, stitching = order, Stitching.of(self._costs.documents, set(order), order)
+        stitching = Stitching.of(self._costs.documents, set(order), order)
         if not stitching.chains or len(order) > (self._policy.max_documents or len(order)):
             return False
         texts = (stitching.texts.get(index, self._costs.text(index)) for index in order)

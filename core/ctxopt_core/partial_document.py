@@ -19,6 +19,7 @@ class PartialDocument:
         position: How many documents rank above it.
         text: Its text; without the start that another document ends with.
         offset: Characters of the document before `text`.
+        follows: The document that ends with these characters.
         copies: How many times the prompt holds what is chosen of it.
         units: The units of the text.
         terms: The terms of each unit; none where nothing is looked for.
@@ -31,6 +32,7 @@ class PartialDocument:
     position: int
     text: str
     offset: int = 0
+    follows: int | None = None
     copies: int = 1
     units: Sequence[Unit]
     terms: Sequence[Sequence[str]] = ()

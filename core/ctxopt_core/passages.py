@@ -68,8 +68,17 @@ class Passages:
     def texts(self) -> Mapping[int, str]:
         """The passages of each document of which something is chosen."""
         if self._texts is None:
-            self._texts = {i: part.render(self._marker) for i, part in self._documents.items() if part.chosen}
+            self._texts = {i: self._text(part) for i, part in self._documents.items() if part.chosen}
         return self._texts
+
+    def _text(self, part: PartialDocument) -> str:
+        """Render a document; a start that stands in another one is a gap where that one does not lead up to it."""
+        text = part.render(self._marker)
+        if part.follows is None or 0 not in part.chosen or part.follows in self._whole:
+            return text
+        before = self._documents.get(part.follows)
+        led_up = before is not None and len(before.units) - 1 in before.chosen
+        return text if led_up else self._marker.lstrip() + text
 
     def stand_beside(self, whole: Collection[int]) -> None:
         """Say which documents are kept whole, so that nothing is chosen that they hold."""
@@ -97,12 +106,12 @@ class Passages:
         fresh = frozenset(new)
         considered = [index for index in positions if self._is_begun(index) or index in fresh]
         self.chains = stitch_plan(self._costs.documents, [*self._whole, *considered])
-        starts = {stitch.right: stitch.repeated for chain in self.chains for stitch in chain}
+        stitches = {stitch.right: stitch for chain in self.chains for stitch in chain}
         longest = max(_LONGEST_READ, room * _READ_PER_TOKEN)
         self._documents = {
             index: self._documents[index]
             if self._is_begun(index)
-            else self._read(index, positions[index], starts.get(index, 0), longest)
+            else self._read(index, positions[index], stitches.get(index), longest)
             for index in considered
         }
         parts = list(self._documents.values())
@@ -112,7 +121,8 @@ class Passages:
     def _is_begun(self, index: int) -> bool:
         return index in self._documents and bool(self._documents[index].chosen)
 
-    def _read(self, index: int, position: int, start: int, longest: int) -> PartialDocument:
+    def _read(self, index: int, position: int, stitch: Stitch | None, longest: int) -> PartialDocument:
+        start = stitch.repeated if stitch else 0
         text = self._costs.text(index)[start:]
         units, terms = read_units(text, self._weights, longest)
         return PartialDocument(
@@ -120,6 +130,7 @@ class Passages:
             position=position,
             text=text,
             offset=start,
+            follows=stitch.left if stitch else None,
             copies=self._costs.copies(index),
             units=units,
             terms=terms,

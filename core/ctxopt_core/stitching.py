@@ -27,7 +27,7 @@ class Stitching:
         """Stitch the documents that are kept whole; `order` has the best one first."""
         if len(whole) < 2:
             return cls()
-        chains = stitch_plan(documents, [index for index in order if index in whole and documents[index].source])
+        chains = stitch_plan(documents, [index for index in order if index in whole])
         texts = {
             stitch.right: (documents[stitch.right].text or "")[stitch.repeated :]
             for chain in chains

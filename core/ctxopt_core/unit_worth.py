@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 
 from ctxopt_core.feedback import bm25_with_feedback
 from ctxopt_core.partial_document import PartialDocument
@@ -52,7 +51,7 @@ def weigh_units(
         scores = [(1.0 - share) * own + share * similar for own, similar in zip(scores, similarities, strict=True)]
     of_units = iter(scores)
     for part in parts:
-        own = [next(of_units) for _ in part.terms] or list(repeat(0.0, len(part.units)))
+        own = [next(of_units) for _ in part.terms] or [0.0] * len(part.units)
         part.match = _with_context(own)
         prior = _DOCUMENT_WEIGHT * relevance.get(part.index, 0.0)
         prior += _RANK_WEIGHT * _RANK_OFFSET / (_RANK_OFFSET + part.position)

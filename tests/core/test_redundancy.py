@@ -200,6 +200,22 @@ def test_d7_a_sentence_of_two_chunks_is_chosen_once():
     assert packing.tokens <= 55
 
 
+@pytest.mark.parametrize(("budget", "led_up"), [(20, False), (80, True)], ids=["gap", "read-on"])
+def test_d7_a_stitched_passage_marks_its_start_unless_the_chunk_before_leads_up_to_it(budget, led_up):
+    shared = "Bowls and jugs stood along the wall of the yard for all of that long winter."
+    answer = "Marhold of Tiefenau built the orchard kiln in the second spring."
+    documents = [chunk(f"{SNOW} {shared}", 0.1), chunk(f"{shared} {answer} {LAMPS}", 0.9)]
+
+    packing = pack(documents, budget, query="Who was Marhold, who built the orchard kiln?", selection="passages")
+    text = packing.texts[1]
+
+    assert answer in text
+    assert shared not in text
+    assert text.startswith("[...]") is not led_up
+    assert (0 in packing.kept) is led_up
+    assert packing.tokens <= budget
+
+
 def test_d7_a_million_like_characters_are_compared_in_time():
     documents = [chunk("ab" * 50_000, 1.0 - number / 9) for number in range(4)] + [chunk(KILN, 0.1)]
 
