@@ -8,9 +8,43 @@ from itertools import pairwise
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.message_worth import worth_of_messages
 from ctxopt_core.relevance import Scorer
+from ctxopt_core.turn_draft import TurnDraft
 from ctxopt_core.turns import Turn
 
 WorthOf = Callable[[Sequence[Turn]], Sequence[float]]
+
+
+def add_relevant_turns(draft: TurnDraft, stop: int, worth_of: WorthOf) -> None:
+    """Keep the newest turns up to their share, then those that are worth most; all of them whole.
+
+    Args:
+        draft: The trimming in the making.
+        stop: Index of the query; the turns before it are looked at.
+        worth_of: Tells what turns, given newest first, are worth to what is asked.
+    """
+    turns = list(draft.counted_turns(stop))
+    if turns and not draft.opens_properly(turns[-1]):
+        turns.pop()
+    if not turns or sum(turn.tokens for turn in turns) <= draft.left:
+        draft.keep_whole(turns)
+        return
+    draft.scattered = True
+    first = draft.first_message(stop)
+    if first is not None and first >= turns[0].start:
+        first = None
+    room = draft.left - draft.reserve(first)
+    if turns[0].tokens > room:
+        # Nothing is worth more than what was said last.
+        if first is not None:
+            draft.add_first(first)
+        draft.add_part(turns[0])
+        return
+    # The note of an earlier fit goes, so that its turn gives the first message and a new note.
+    turns = [turn for turn in turns if turn.plain or not draft.units_of(turn).superseded or turn is turns[0]]
+    taken = chosen_turns(turns, worth_of(turns), room, room * draft.policy.recent_share / 100)
+    draft.keep_whole([turns[n] for n in taken])
+    if first is not None and first not in draft.kept:
+        draft.add_first(first)
 
 
 def chosen_turns(turns: Sequence[Turn], worth: Sequence[float], room: int, recent_room: float) -> list[int]:

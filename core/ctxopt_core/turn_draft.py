@@ -1,4 +1,4 @@
-"""A trimming in the making: filled with turns from the newest end."""
+"""A trimming in the making: what a history strategy has taken so far, and the pieces from which it takes more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
 from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
-from ctxopt_core.relevant_turns import WorthOf, chosen_turns
 from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Turn, Units, first_user_message, newest_turns, units_of
@@ -21,7 +20,14 @@ _PART_DIVISOR = 20
 
 
 class TurnDraft:
-    """A trimming in the making; filled from the newest end."""
+    """A trimming in the making.
+
+    Args:
+        conversation: The whole conversation.
+        budget: The most that is kept, in tokens.
+        counter: Counts the texts.
+        policy: How to trim.
+    """
 
     def __init__(self, conversation: Conversation, budget: int, counter: TokenCounter, policy: HistoryPolicy) -> None:
         self.conversation = conversation
@@ -31,17 +37,18 @@ class TurnDraft:
         self.policy = policy
         self.kept: list[int] = []
         self.shortened: dict[int, Shortened] = {}
-        self._units: dict[int, Units] = {}
         self.reasons: dict[int, DropReason] = {}
         self.turns = 0
         self.whole_turns = 0
         self.placeholder_after: int | None = None
+        self.scattered = False
         self.end = len(conversation)
+        self._units: dict[int, Units] = {}
 
     def add_current_exchange(self, start: int) -> None:
         """Keep what follows the query, shrunk where it is too big."""
         units = units_of(self.conversation, start, len(self.conversation))
-        self._note(units)
+        self.note(units)
         if not units.kept:
             return
         if units.tokens <= self.left:
@@ -54,99 +61,48 @@ class TurnDraft:
         else:
             self._take(shrunk)
 
-    def add_older_turns(self, stop: int) -> None:
-        """Keep whole turns from the newest on, then what still fits of the next one."""
-        self.end = stop
-        turns, complete = self._scan(stop)
-        if turns and not self._opens_properly(turns[-1]):
-            turns.pop()
-        first = first_user_message(self.conversation, stop) if self.policy.keep_first and not complete else None
-        room = self.left if complete else self.left - self._reserve(first)
-        whole = 0
-        while whole < len(turns) and turns[whole].tokens <= room:
-            room -= turns[whole].tokens
-            whole += 1
-        self._keep_whole(turns[:whole])
-        if whole == len(turns):
-            return
-        boundary = turns[whole]
-        if first is not None and first < boundary.start:
-            self._add_first(first)
-        self._add_part(boundary)
+    def counted_turns(self, stop: int) -> Iterable[Turn]:
+        """Yield the turns before index `stop`, newest first; results without a call are not counted."""
+        return (turn if turn.plain else self._without_strays(turn) for turn in newest_turns(self.conversation, stop))
 
-    def add_relevant_turns(self, stop: int, worth_of: WorthOf) -> None:
-        """Keep the newest turns up to their share, then those that are worth most; all of them whole."""
-        self.end = stop
-        turns = [turn if turn.plain else self._without_strays(turn) for turn in newest_turns(self.conversation, stop)]
-        if turns and not self._opens_properly(turns[-1]):
-            turns.pop()
-        if not turns or sum(turn.tokens for turn in turns) <= self.left:
-            self._keep_whole(turns)
-            return
-        first = first_user_message(self.conversation, stop) if self.policy.keep_first else None
-        if first is not None and first >= turns[0].start:
-            first = None
-        room = self.left - self._reserve(first)
-        if turns[0].tokens > room:
-            # Nothing is worth more than what was said last.
-            if first is not None:
-                self._add_first(first)
-            self._add_part(turns[0])
-            return
-        # The note of an earlier fit goes, so that its turn gives the first message and a new note.
-        turns = [turn for turn in turns if turn.plain or not self._units_of(turn).superseded or turn is turns[0]]
-        taken = chosen_turns(turns, worth_of(turns), room, room * self.policy.recent_share / 100)
-        self._keep_whole([turns[n] for n in taken])
-        if first is not None and first not in self.kept:
-            self._add_first(first)
-
-    def _scan(self, stop: int) -> tuple[list[Turn], bool]:
-        """The newest turns up to the first that does not fit; and whether they are all that there are."""
+    def scan(self, stop: int) -> tuple[list[Turn], bool]:
+        """Return the newest turns up to the first that does not fit, and whether they are all that there are."""
         found: list[Turn] = []
         left = self.left
-        for turn in newest_turns(self.conversation, stop):
-            counted = turn if turn.plain else self._without_strays(turn)
-            found.append(counted)
-            left -= counted.tokens
+        for turn in self.counted_turns(stop):
+            found.append(turn)
+            left -= turn.tokens
             if left < 0:
                 return found, False
         return found, True
 
-    def _opens_properly(self, turn: Turn) -> bool:
+    def opens_properly(self, turn: Turn) -> bool:
         """What comes before the first user message stays only where the conversation itself starts with it."""
         if self.conversation.opens_turn(turn.start):
             return True
-        units = self._units_of(turn)
-        self._note(units)
+        units = self.units_of(turn)
+        self.note(units)
         strays = (*units.orphans, *units.blanks, *units.superseded)
         return bool(units.kept) and all(i > units.kept[0].indices[0] for i in strays)
 
-    def _units_of(self, turn: Turn) -> Units:
+    def units_of(self, turn: Turn) -> Units:
         """Return the units of a turn, which are worked out once."""
         found = self._units.get(turn.start)
         if found is None:
             found = self._units[turn.start] = units_of(self.conversation, turn.start, turn.stop)
         return found
 
-    def _without_strays(self, turn: Turn) -> Turn:
-        return turn._replace(tokens=self._units_of(turn).tokens)
+    def first_message(self, stop: int) -> int | None:
+        """Return the index of the first user message before `stop`, if the policy keeps it."""
+        return first_user_message(self.conversation, stop) if self.policy.keep_first else None
 
-    def _reserve(self, first: int | None) -> int:
-        """Tokens set aside for the first message and the placeholder."""
+    def reserve(self, first: int | None) -> int:
+        """Return the tokens to be set aside for the first message and the placeholder."""
         if first is None:
             return 0
         return min(self.conversation.cost(first), self._first_cap()) + self._placeholder_tokens(len(self.conversation))
 
-    def _first_cap(self) -> int:
-        return int(self.budget * self.policy.first_share / 100)
-
-    def _placeholder_tokens(self, messages: int) -> int:
-        if not self.policy.placeholder:
-            return 0
-        text = placeholder_text(messages)
-        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(text)
-
-    def _add_first(self, first: int) -> None:
+    def add_first(self, first: int) -> None:
         """Keep the first user message, whole or shortened to its cap, and the placeholder behind it."""
         cost, cap = self.conversation.cost(first), min(self._first_cap(), self.left)
         if cost > cap:
@@ -164,25 +120,19 @@ class TurnDraft:
             self.left -= note
             self.placeholder_after = first
 
-    def _add_part(self, turn: Turn) -> None:
+    def add_part(self, turn: Turn) -> None:
         """Keep what fits of the newest turn that does not fit whole."""
         if self.turns and self.left < max(_SMALLEST_PART, self.budget // _PART_DIVISOR):
             return
-        units = self._units_of(turn)
+        units = self.units_of(turn)
         shrunk = shrink(self.conversation, units.kept, self.left, self.counter)
         if shrunk is None or not self._may_start_with(shrunk.kept[0], units):
             return
-        self._note(units)
+        self.note(units)
         self._take(shrunk)
         self.turns += 1
 
-    def _may_start_with(self, index: int, units: Units) -> bool:
-        """What remains starts with a user message, or with that with which the conversation itself starts."""
-        if self.conversation.role(index) == "user":
-            return True
-        return not self.turns and index == units.kept[0].indices[0]
-
-    def _keep_whole(self, turns: Sequence[Turn]) -> None:
+    def keep_whole(self, turns: Sequence[Turn]) -> None:
         """Keep turns, newest first; neighbours that hold nothing but plain messages are kept as one range."""
         systems = self.conversation.systems
         last_system = systems[-1] if systems else -1
@@ -199,20 +149,13 @@ class TurnDraft:
                 continue
             self._keep(range(*run) if run else (), 0)
             run = []
-            units = self._units_of(turn)
-            self._note(units)
+            units = self.units_of(turn)
+            self.note(units)
             self._keep((i for unit in units.kept for i in unit.indices), turn.tokens)
         self._keep(range(*run) if run else (), 0)
 
-    def _take(self, shrunk: Shrunk) -> None:
-        self._keep(shrunk.kept, shrunk.tokens)
-        self.shortened.update(shrunk.shortened)
-
-    def _keep(self, indices: Iterable[int], tokens: int) -> None:
-        self.kept.extend(indices)
-        self.left -= tokens
-
-    def _note(self, units: Units) -> None:
+    def note(self, units: Units) -> None:
+        """Remember why messages of a turn belong to no unit."""
         self.reasons.update(dict.fromkeys(units.orphans, "orphan"))
         self.reasons.update(dict.fromkeys(units.blanks, "empty"))
         self.reasons.update(dict.fromkeys(units.superseded, "superseded"))
@@ -237,11 +180,37 @@ class TurnDraft:
         )
         return without_loose_results(self.conversation, trimming)
 
+    def _without_strays(self, turn: Turn) -> Turn:
+        return turn._replace(tokens=self.units_of(turn).tokens)
+
+    def _first_cap(self) -> int:
+        return int(self.budget * self.policy.first_share / 100)
+
+    def _placeholder_tokens(self, messages: int) -> int:
+        if not self.policy.placeholder:
+            return 0
+        text = placeholder_text(messages)
+        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(text)
+
+    def _may_start_with(self, index: int, units: Units) -> bool:
+        """What remains starts with a user message, or with that with which the conversation itself starts."""
+        if self.conversation.role(index) == "user":
+            return True
+        return not self.turns and index == units.kept[0].indices[0]
+
+    def _take(self, shrunk: Shrunk) -> None:
+        self._keep(shrunk.kept, shrunk.tokens)
+        self.shortened.update(shrunk.shortened)
+
+    def _keep(self, indices: Iterable[int], tokens: int) -> None:
+        self.kept.extend(indices)
+        self.left -= tokens
+
     def _omitted_after(self, after: int | None, kept: tuple[int, ...]) -> int:
         """Messages that are missing behind the first message: right behind it, or anywhere if turns are chosen."""
         if after is None:
             return 0
-        if self.policy.strategy == "relevance":
+        if self.scattered:
             present = frozenset((*kept, *self.conversation.systems))
             return sum(1 for index in range(after + 1, self.end) if index not in present)
         position = kept.index(after) + 1

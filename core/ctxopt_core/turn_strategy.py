@@ -8,7 +8,8 @@ from dataclasses import replace
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.history import HistoryPolicy, Trimming
 from ctxopt_core.message_views import MessageViews
-from ctxopt_core.relevant_turns import worth_to
+from ctxopt_core.newest_turns import add_newest_turns
+from ctxopt_core.relevant_turns import add_relevant_turns, worth_to
 from ctxopt_core.request import Message
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turn_draft import TurnDraft
@@ -81,10 +82,11 @@ def trim(
     if query is not None:
         draft.add_current_exchange(query + 1)
         end = query
+    draft.end = end
     if policy.strategy == "relevance" and task.strip():
-        draft.add_relevant_turns(end, worth_to(task, conversation, policy.scorer))
+        add_relevant_turns(draft, end, worth_to(task, conversation, policy.scorer))
     else:
-        draft.add_older_turns(end)
+        add_newest_turns(draft, end)
     return draft.trimming()
 
 
