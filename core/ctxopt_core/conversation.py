@@ -28,16 +28,17 @@ def message_tokens(message: Message, counter: TokenCounter) -> int:
 
 
 def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
+    content = message.content
     tokens = TOKENS_PER_MESSAGE + count(message.role)
-    tokens += sum(count(text) for text in message.texts)
-    tokens += sum(count(text) for text in message.verbatim)
+    tokens += count(content) if isinstance(content, str) else sum(map(count, content))
+    tokens += sum(map(count, message.verbatim))
     if message.name:
         tokens += TOKENS_PER_NAME + count(message.name)
     if message.tool_call_id:
         tokens += count(message.tool_call_id)
     for call in message.tool_calls:
         tokens += count(call.name) + count(call.arguments) + count(call.id or "")
-    return tokens + sum(attachment.cost for attachment in message.attachments)
+    return tokens + sum([attachment.cost for attachment in message.attachments])
 
 
 class Conversation:
@@ -199,7 +200,8 @@ class Conversation:
             message = self.message(index)
             role, blank = message.role, message.empty
             tokens = _message_tokens(message, self._count)
-            self.special.add(index)
+            if message.tool_calls or message.tool_results or message.synthetic:
+                self.special.add(index)
         else:
             role, text = plain
             blank = not text or text.isspace()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
-from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequencies
+from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequency
 from ctxopt_core.word_rarity import rarity
 
 _MOST_TERMS = 8
@@ -29,10 +30,10 @@ def bm25_with_feedback(
     found = Counter(term for n in best[:best_texts] for term in texts[n] if _tells_something(term, weights))
     if not found:
         return scores
-    counts = counts_of(found, texts)
-    rare = inverse_frequencies(counts)
-    strongest = sorted(found, key=lambda term: (-found[term] * rare[term], term))[:_MOST_TERMS]
-    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), counts, lengths)
+    holding = Counter(chain.from_iterable(map(frozenset(found).intersection, texts)))
+    worth = {term: times * inverse_frequency(holding[term], len(texts)) for term, times in found.items()}
+    strongest = sorted(found, key=lambda term: (-worth[term], term))[:_MOST_TERMS]
+    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), counts_of(strongest, texts), lengths)
     return [score + more for score, more in zip(scores, further, strict=True)]
 
 

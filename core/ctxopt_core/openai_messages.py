@@ -13,6 +13,7 @@ from ctxopt_core.messages import Message, ToolCall
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
 
 _PLAIN_KEYS = frozenset({"role", "content"})
+_SPOKEN_KEYS = frozenset({"role", "content", "name"})
 ROLE_NAMES: Mapping[str, str] = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
 
 
@@ -23,13 +24,17 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
         TypeError: It is not a mapping with a text `role`, or its content is of no known shape.
     """
     role = role_of(mapping)
-    content = take_apart(mapping.get("content"))
+    said = mapping.get("content")
+    if said and isinstance(said, str) and mapping.keys() <= _SPOKEN_KEYS:
+        synthetic = is_placeholder_message(role, (said,))
+        return Message(role=role, content=said, name=mapping.get("name") or None, synthetic=synthetic)
+    content = take_apart(said)
     calls = tuple(_calls(mapping))
     known = {call.id for call in calls}
     texts = content.texts
     return Message(
         role=role,
-        content=texts[0] if isinstance(mapping.get("content"), str) and texts else texts,
+        content=texts[0] if isinstance(said, str) and texts else texts,
         verbatim=(*content.verbatim, *extra_texts(mapping)),
         name=mapping.get("name") or None,
         tool_calls=calls + tuple(call for call in content.calls if call.id not in known),

@@ -17,7 +17,8 @@ STEM_LETTERS = 6
 BYTES_PER_TERM = 64
 _SATURATION = 1.2
 _LENGTH_NORM = 0.75
-_FEW = 8
+_FEW_HITS = 8
+_FEW = 64
 
 # Signs that are drawn on a letter belong to its word, though `\w` does not match them.
 _MARKS = (
@@ -83,8 +84,14 @@ def bm25_of_terms(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) 
 def counts_of(wanted: Collection[str], texts: Sequence[Sequence[str]]) -> list[dict[str, int]]:
     """Return for each text, given as its terms, how often it holds which of the wanted terms."""
     wanted = frozenset(wanted)
-    found = ([term for term in terms if term in wanted] for terms in texts)
-    return [{term: hits.count(term) for term in hits} if len(hits) < _FEW else Counter(hits) for hits in found]
+    return [_counted(wanted, terms) for terms in texts]
+
+
+def _counted(wanted: frozenset[str], terms: Sequence[str]) -> dict[str, int]:
+    if len(terms) <= _FEW:
+        return {term: terms.count(term) for term in wanted.intersection(terms)}
+    hits = list(filter(wanted.__contains__, terms))
+    return {term: hits.count(term) for term in hits} if len(hits) < _FEW_HITS else Counter(hits)
 
 
 def bm25_of_counts(
@@ -106,18 +113,18 @@ def bm25_of_counts(
 def inverse_frequencies(counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
     """Return for each term that texts hold how rare it is among them (Lucene's inverse document frequency)."""
     holding = Counter(chain.from_iterable(counts))
-    return {term: _inverse_frequency(count, len(counts)) for term, count in holding.items()}
+    return {term: inverse_frequency(count, len(counts)) for term, count in holding.items()}
 
 
-def _inverse_frequency(holding: int, texts: int) -> float:
+def inverse_frequency(holding: int, texts: int) -> float:
+    """Return how rare a term is that so many of the texts hold (Lucene's inverse document frequency)."""
     return math.log1p((texts - holding + 0.5) / (holding + 0.5))
 
 
 def _score(counts: Mapping[str, int], worth: Mapping[str, float], relative_length: float) -> float:
     damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
-    return math.fsum(
-        worth[term] * times * (_SATURATION + 1.0) / (times + damping) for term, times in counts.items() if term in worth
-    )
+    grown = _SATURATION + 1.0
+    return math.fsum([worth[term] * times * grown / (times + damping) for term, times in counts.items() if term in worth])
 
 
 def terms_of(text: str) -> tuple[str, ...]:

@@ -88,5 +88,7 @@ def worth_to(task: str, conversation: Conversation, scorer: Scorer | None) -> Wo
 
 def _text(conversation: Conversation, index: int) -> str:
     message = conversation.message(index)
+    if not message.name and isinstance(message.content, str) and not message.tool_calls:
+        return message.content
     called = [text for call in message.tool_calls for text in (call.name, call.arguments)]
     return "\n".join((*([message.name] if message.name else ()), *message.texts, *called))
