@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from ctxopt_core.feedback import bm25_with_feedback
+from ctxopt_core.feedback import scanned_bm25_with_feedback
 from ctxopt_core.query_terms import query_terms
 from ctxopt_core.ranking import spread
-from ctxopt_core.relevance import Scorer, terms_of
+from ctxopt_core.relevance import Scorer
 from ctxopt_core.scoring import call_scorer
 
 _FEEDBACK_MESSAGES = 5
 _FEEDBACK_WEIGHT = 0.1
+_LEAST_WEIGHT = 0.2
 _CONTEXT = 0.75
 _STRETCH = 15
 _STRETCH_WEIGHT = 3.0
@@ -36,8 +37,9 @@ def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) ->
     if not task.strip() or not texts:
         return [0.0] * len(texts)
     if scorer is None:
-        terms, weights = list(map(terms_of, texts)), query_terms(task).weights
-        scores = bm25_with_feedback(weights, terms, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT)
+        scores = scanned_bm25_with_feedback(
+            _telling(query_terms(task).weights), texts, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
+        )
     else:
         scores = spread(call_scorer(scorer, task, texts))
     sums = [0.0, *accumulate(scores)]
@@ -51,3 +53,9 @@ def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) ->
         own + _STRETCH_WEIGHT * (sums[min(len(scores), n + _STRETCH + 1)] - sums[max(0, n - _STRETCH)]) / width
         for n, own in enumerate(worth)
     ]
+
+
+def _telling(weights: Mapping[str, float]) -> Mapping[str, float]:
+    """Leave out the words that are everywhere, unless there are no others: they take longest to be found."""
+    telling = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT}
+    return telling or weights
