@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from langchain_ctxopt.errors import RequestOverflowError
     from langchain_ctxopt.input_kinds import OptimizedInput
     from langchain_ctxopt.middleware import ContextOptimizerMiddleware
+    from langchain_ctxopt.omitted_content_tool import omitted_content_tool
     from langchain_ctxopt.optimizer import ContextOptimizer
     from langchain_ctxopt.prebuilt_agent import pre_model_hook
 
@@ -31,6 +32,7 @@ __all__ = [
     "ContextOptimizerMiddleware",
     "OptimizedInput",
     "RequestOverflowError",
+    "omitted_content_tool",
     "pre_model_hook",
     "with_optimizer",
 ]
@@ -41,6 +43,7 @@ _HOMES = {
     "ContextOptimizerMiddleware": "langchain_ctxopt.middleware",
     "OptimizedInput": "langchain_ctxopt.input_kinds",
     "RequestOverflowError": "langchain_ctxopt.errors",
+    "omitted_content_tool": "langchain_ctxopt.omitted_content_tool",
     "pre_model_hook": "langchain_ctxopt.prebuilt_agent",
     "with_optimizer": "langchain_ctxopt.chat_model",
 }

@@ -1,8 +1,8 @@
-"""Under which keys of a prompt's input dict the four components are."""
+"""Under which keys of a prompt's input dict the four components and the extra sections are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +27,14 @@ class ComponentKeys:
         query: Key of the query.
         documents: Key of the documents.
         history: Key of the messages.
+        sections: Keys of the extra sections.
     """
 
     system: str | None = None
     query: str | None = None
     documents: str | None = None
     history: str | None = None
+    sections: tuple[str, ...] = ()
 
 
 def component_keys(
@@ -41,6 +43,7 @@ def component_keys(
     values: Mapping[str, Any],
     *,
     joined_documents: bool = False,
+    sections: Collection[str] = (),
 ) -> ComponentKeys:
     """Return the keys that were named, else the first usual ones that the prompt uses and the input has.
 
@@ -53,14 +56,17 @@ def component_keys(
         values: The prompt's input.
         joined_documents: Whether documents may be there as one text already, as an earlier fit gives them; that text is
             counted and not cut.
+        sections: Keys of extra sections.
 
     Raises:
-        ValueError: A variable of the prompt is missing, a named key is not in the input or not in the prompt, or the
-            input has no component at all.
+        ValueError: A variable of the prompt is missing, a named key is not in the input or not in the prompt, a section
+            has the key of a component, or the input has neither component nor section.
         TypeError: What stands under a named key cannot be cut.
     """
     used = _variables(prompt, values)
     taken = {key for key in named.values() if key is not None}
+    _check_sections(sections, taken, used, values)
+    taken.update(sections)
     found: dict[str, str] = {}
     for component, key in named.items():
         joined = joined_documents and component == "documents" and isinstance(values.get(key or ""), str)
@@ -71,13 +77,13 @@ def component_keys(
             if candidate in used and values.get(candidate) is not None and _fits(component, values[candidate]):
                 found[component] = candidate
                 break
-    if not found and not (joined_documents and used & taken.union(USUAL_KEYS["documents"])):
+    if not found and not sections and not (joined_documents and used & taken.union(USUAL_KEYS["documents"])):
         message = (
             f"none of the input's keys ({_listed(values)}) is known as query, documents, history or system; name them "
             "with `query_key`, `documents_key`, `history_key`, `system_key`"
         )
         raise ValueError(message)
-    return ComponentKeys(**found)
+    return ComponentKeys(**found, sections=tuple(key for key in sections if values[key] is not None))
 
 
 def most_messages(prompt: BasePromptTemplate[Any], key: str) -> int | None:
@@ -111,6 +117,19 @@ def _variables(prompt: BasePromptTemplate[Any], values: Mapping[str, Any]) -> fr
         )
         raise ValueError(message)
     return frozenset((*prompt.input_variables, *prompt.optional_variables, *prompt.partial_variables))
+
+
+def _check_sections(
+    sections: Collection[str], taken: Collection[str], used: frozenset[str], values: Mapping[str, Any]
+) -> None:
+    for key in sections:
+        if key in taken:
+            message = f"{key!r} is named in `sections` and as the key of a component; it can be only one of them"
+            raise ValueError(message)
+        if key not in values or key not in used:
+            where, known = ("the input", values) if key not in values else ("the prompt", sorted(used))
+            message = f"`sections` names {key!r}, but {where} has only {_listed(known)}; correct the name or drop it"
+            raise ValueError(message)
 
 
 def _check_named(component: str, key: str, used: frozenset[str], values: Mapping[str, Any]) -> None:

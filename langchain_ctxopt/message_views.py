@@ -19,7 +19,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from ctxopt_core.content_blocks import arguments_text, call_of, extra_texts, put_together, take_apart
+from ctxopt_core.call_shapes import arguments_text, call_of, is_signed, thinks_beside_content
+from ctxopt_core.content_blocks import extra_texts, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.message_views import backwards
 from ctxopt_core.openai_messages import (
@@ -32,6 +33,7 @@ from ctxopt_core.openai_messages import (
 )
 from ctxopt_core.placeholder import is_placeholder_message
 from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
+from langchain_ctxopt.shortened_calls import shortened_calls
 
 SOURCE_MARK = "ctxopt"
 _REMOVAL = "a RemoveMessage is an instruction to a graph's state, not a message to a model; apply it first"
@@ -141,14 +143,16 @@ def role_of_item(item: Any) -> str:
 
 
 def shortened_item(item: Any, cut: Shortened) -> Any:
-    """Return a copy of a message with shortened texts; everything else is as it was."""
-    if isinstance(item, BaseMessage):
-        return item.model_copy(update={"content": put_together(item.content, cut)})
+    """Return a copy of a message with shortened texts and arguments; everything else is as it was."""
     if isinstance(item, Mapping):
         return shortened_openai(item, cut)
     if isinstance(item, str):
         return put_together(item, cut)
-    return type(item)((item[0], put_together(item[1], cut)))
+    calls = view_of(item).tool_calls if cut.arguments else ()
+    if isinstance(item, BaseMessage):
+        changed = {"content": put_together(item.content, cut, calls)}
+        return item.model_copy(update={**changed, **shortened_calls(item, calls, cut.arguments)})
+    return type(item)((item[0], put_together(item[1], cut, calls)))
 
 
 def placeholder_item(text: str, beside: Any) -> Any:
@@ -163,7 +167,7 @@ def placeholder_item(text: str, beside: Any) -> Any:
 def _view_of_message(message: BaseMessage) -> Message:
     role = _role_of_message(message)
     content = take_apart(message.content)
-    calls = _calls_of(message)
+    calls = _calls_of(message, fixed=content.thinks)
     known = {call.id for call in calls}
     marked = message.additional_kwargs.get("lc_source") == SOURCE_MARK
     return Message(
@@ -218,17 +222,24 @@ def _role_of_message(message: BaseMessage) -> str:
     return _role_named(message.role if isinstance(message, ChatMessage) else message.type)
 
 
-def _calls_of(message: BaseMessage) -> tuple[ToolCall, ...]:
+def _calls_of(message: BaseMessage, *, fixed: bool) -> tuple[ToolCall, ...]:
     if not isinstance(message, AIMessage):
         return ()
+    extra = message.additional_kwargs
+    raw = [call for call in extra.get("tool_calls") or () if isinstance(call, Mapping)]
+    fixed = fixed or thinks_beside_content(extra) or any(map(is_signed, raw))
     calls = [
-        ToolCall(id=call.get("id"), name=call.get("name") or "", arguments=arguments_text(call.get("args")))
+        ToolCall(
+            id=call.get("id"),
+            name=call.get("name") or "",
+            arguments=arguments_text(call.get("args")),
+            fixed=fixed or is_signed(call),
+        )
         for call in (*message.tool_calls, *message.invalid_tool_calls)
     ]
-    extra = message.additional_kwargs
     if not calls:
-        calls = [call_of(call) for call in extra.get("tool_calls") or () if isinstance(call, Mapping)]
+        calls = [call_of(call, fixed=fixed) for call in raw]
     legacy = extra.get("function_call")
     if not calls and isinstance(legacy, Mapping):
-        calls = [call_of({"name": legacy.get("name"), "arguments": legacy.get("arguments")})]
+        calls = [call_of({"name": legacy.get("name"), "arguments": legacy.get("arguments")}, fixed=fixed)]
     return tuple(calls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -19,7 +19,7 @@ from ctxopt_core.budget import ContextBudget, Shares
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitted import FittedContext
-from ctxopt_core.fitting import fit_with
+from ctxopt_core.fitting import fit_with, fitted_with
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions, Overflow
 from ctxopt_core.rendering import ChatFraming, Draft, Framing
@@ -38,12 +38,14 @@ from langchain_ctxopt.setting_fields import (
     Limit,
     Prompt,
     Reserve,
+    SectionLimits,
     ShareSettings,
     ToolSchemas,
     plain_fields,
 )
 
 REPORT_EVENT = "ctxopt_report"
+Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, Framing, FitOptions], FittedContext]
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
 _BUDGET_SETTINGS = (*_LIMITS, "trigger", "shares", "tools", "token_counter")
 
@@ -76,6 +78,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         documents_key: Key of the documents; by default the first of `context`, `documents`.
         history_key: Key of the messages; by default the first of `chat_history`, `history`, `messages`.
         system_key: Key of a system text; by default `system` or `system_prompt`, if there.
+        sections: Tokens that extra lists of texts may count, by their key, newest text last; see `ctxopt_core.Section`.
         documents_as: `documents` gives documents back; `text` gives them rendered, ready for the template.
         document_prompt: Formats one document, for counting and for `text`. A text is taken as a template.
         document_separator: What stands between two documents.
@@ -107,6 +110,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     documents_key: str | None = None
     history_key: str | None = None
     system_key: str | None = None
+    sections: SectionLimits = None
     documents_as: Literal["documents", "text"] = "documents"
     document_prompt: DocumentTemplate = None
     document_separator: str | None = None
@@ -154,8 +158,8 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         return optimized
 
     def plan(self, value: Any) -> FitReport:
-        """Return the report that a fit would give. The input is not changed and `on_report` is not called."""
-        return self._fitted(value).report
+        """Return the report that a fit would give. Nothing is changed or logged, and `on_report` is not called."""
+        return self._fitted(value, fitted_with).report
 
     def count_tokens(self, value: Any) -> int:
         """Return what an input counts as it is, rendered and with the tool schemas, in tokens."""
@@ -196,22 +200,24 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             await adispatch_custom_event(REPORT_EVENT, optimized.report.to_event(), config=config)
         return optimized.value
 
-    def _fitted(self, value: Any) -> OptimizedInput:
+    def _fitted(self, value: Any, fitter: Fitter = fit_with) -> OptimizedInput:
         try:
-            return self._fit_dict(value) if isinstance(value, dict) else self._fit_messages(value)
+            return self._fit_dict(value, fitter) if isinstance(value, dict) else self._fit_messages(value, fitter)
         except ContextBudgetError as error:
             raise RequestOverflowError.of(error) from error
 
-    def _fit_messages(self, value: Any) -> OptimizedInput:
+    def _fit_messages(self, value: Any, fitter: Fitter) -> OptimizedInput:
         messages = messages_of(value)
-        fitted = self._fit_request(request_of_messages(messages, self._budgeting.schemas), ChatFraming())
+        request = request_of_messages(messages, self._budgeting.schemas)
+        fitted = fitter(request, self.budget, self._budgeting.counter, ChatFraming(), self._options)
         if fitted.untouched:
             return OptimizedInput(value=value, report=fitted.report)
         return OptimizedInput(value=in_kind(value, messages, Draft(trimming=fitted.history)), report=fitted.report)
 
-    def _fit_dict(self, value: dict[str, Any]) -> OptimizedInput:
+    def _fit_dict(self, value: dict[str, Any], fitter: Fitter) -> OptimizedInput:
         stage = self._stage(value)
-        fitted = self._fit_request(stage.request(self._budgeting.schemas), stage.framing)
+        request = stage.request(self._budgeting.schemas)
+        fitted = fitter(request, self.budget, self._budgeting.counter, stage.framing, self._options)
         return OptimizedInput(value=stage.output(fitted), report=fitted.report)
 
     def _stage(self, value: dict[str, Any]) -> PromptStage:
@@ -222,9 +228,6 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             )
             raise ValueError(message)
         return PromptStage.of(self, self.prompt, value)
-
-    def _fit_request(self, request: ContextRequest, framing: Framing) -> FittedContext:
-        return fit_with(request, self.budget, self._budgeting.counter, framing, self._options)
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

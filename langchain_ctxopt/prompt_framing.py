@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from ctxopt_core.tokens import TokenCounter
 from langchain_ctxopt.component_keys import ComponentKeys
 from langchain_ctxopt.document_rendering import with_text
 from langchain_ctxopt.message_views import placeholder_item, shortened_item, view_of
+from langchain_ctxopt.section_entries import same_kind, with_newest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,11 @@ class PromptInput:
     as_text: bool
     rendering: DocumentRendering
 
-    def with_parts(self, draft: Draft) -> dict[str, Any]:
-        """Return the dict with the parts of a draft; what the draft keeps whole stays the identical object."""
+    def with_parts(self, draft: Draft, sections: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """Return the dict with these parts and entries of sections; what is kept whole stays the identical object."""
         values, keys = dict(self.values), self.keys
+        for key, entries in sections.items():
+            values[key] = with_newest(values[key], entries)
         if keys.system is not None:
             values[keys.system] = _in_kind(values[keys.system], draft.system)
         if keys.query is not None:
@@ -47,7 +49,7 @@ class PromptInput:
         if keys.documents is not None:
             values[keys.documents] = self._documents(values[keys.documents], draft)
         if keys.history is not None:
-            values[keys.history] = _same_kind(values[keys.history], kept_messages(self.history, draft))
+            values[keys.history] = same_kind(values[keys.history], kept_messages(self.history, draft))
         return values
 
     def rendered_documents(self, draft: Draft) -> str:
@@ -57,7 +59,7 @@ class PromptInput:
     def _documents(self, originals: Sequence[Any], draft: Draft) -> Any:
         if self.as_text:
             return self.rendered_documents(draft)
-        return _same_kind(originals, [with_text(originals[index], text) for index, text in draft.documents])
+        return same_kind(originals, [with_text(originals[index], text) for index, text in draft.documents])
 
 
 def kept_messages(originals: Sequence[Any], draft: Draft) -> list[Any]:
@@ -101,21 +103,20 @@ class PromptFraming:
         return 0
 
     def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
-        """Return the tokens of the prompt rendered with empty components, and of tool schemas.
+        """Return the tokens of the prompt rendered with its sections and empty components, and of tool schemas.
 
         The query, which is never empty, is rendered and taken off again: a template may say something else without it.
         """
         asked = sum(map(counter.count, request.query_texts))
-        return max(0, self._rendered(Draft(query=request.query_texts), counter) - asked) + self._beside(
-            request, counter
-        )
+        rendered = self._rendered(Draft(query=request.query_texts), request, counter)
+        return max(0, rendered - asked) + self._beside(request, counter)
 
     def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
         """Return the tokens of the prompt rendered with the parts of `draft`."""
-        return self._rendered(draft, counter) + self._beside(request, counter)
+        return self._rendered(draft, request, counter) + self._beside(request, counter)
 
-    def _rendered(self, draft: Draft, counter: TokenCounter) -> int:
-        values = self.given.with_parts(draft)
+    def _rendered(self, draft: Draft, request: ContextRequest, counter: TokenCounter) -> int:
+        values = self.given.with_parts(draft, {section.name: section.entries for section in request.sections})
         if self.counted_as_text and self.given.keys.documents is not None:
             values[self.given.keys.documents] = self.given.rendered_documents(draft)
         messages = self.prompt.format_prompt(**values).to_messages()
@@ -133,10 +134,3 @@ def _in_kind(given: Any, texts: tuple[str, ...]) -> Any:
         return given if text == given else text
     unchanged = tuple(given) == texts or not (texts or any(given))
     return given if unchanged else type(given)(texts)
-
-
-def _same_kind(given: Any, items: list[Any]) -> Any:
-    """Return items as a list or a tuple, as they were given; the very object given when they are all of it."""
-    if len(items) == len(given) and all(map(operator.is_, items, given)):
-        return given
-    return tuple(items) if isinstance(given, tuple) else items

@@ -12,10 +12,12 @@ from langchain_core.prompts import BasePromptTemplate
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.rendering import DocumentRendering, Draft
 from ctxopt_core.request import ContextRequest, Document
+from ctxopt_core.sections import Section
 from langchain_ctxopt.component_keys import ComponentKeys, component_keys, most_messages, stand_alone
 from langchain_ctxopt.document_rendering import ListedDocuments, TemplatedDocuments, document_views
 from langchain_ctxopt.message_views import MessageViews
 from langchain_ctxopt.prompt_framing import PromptFraming, PromptInput
+from langchain_ctxopt.section_entries import entry_texts
 
 if TYPE_CHECKING:
     from langchain_ctxopt.optimizer import ContextOptimizer
@@ -28,11 +30,13 @@ class PromptStage:
     Args:
         given: The dict and its keys.
         documents: Views of its documents.
+        sections: Its extra sections.
         framing: The prompt as the frame of the request.
     """
 
     given: PromptInput
     documents: tuple[Document, ...]
+    sections: tuple[Section, ...]
     framing: PromptFraming
 
     @classmethod
@@ -41,7 +45,7 @@ class PromptStage:
 
         Raises:
             ValueError: A variable of the prompt or a key that was named is missing, or there is no component at all.
-            TypeError: A component is of a type that cannot be cut.
+            TypeError: A component or a section is of a type that cannot be cut.
         """
         named = {
             "system": optimizer.system_key,
@@ -50,7 +54,8 @@ class PromptStage:
             "history": optimizer.history_key,
         }
         as_text = optimizer.documents_as == "text"
-        keys = component_keys(named, prompt, values, joined_documents=as_text)
+        limits = optimizer.sections or {}
+        keys = component_keys(named, prompt, values, joined_documents=as_text, sections=limits)
         originals = values[keys.documents] if keys.documents is not None else ()
         rendering = _rendering(optimizer, originals)
         given = PromptInput(
@@ -62,7 +67,11 @@ class PromptStage:
             counted_as_text=isinstance(rendering, TemplatedDocuments) and not as_text,
             adds_up=_are_messages(given.history) and stand_alone(prompt, keys.history),
         )
-        return cls(given=given, documents=document_views(originals, optimizer.score), framing=framing)
+        sections = tuple(
+            Section(name=key, entries=entry_texts(key, values[key]), max_tokens=limits[key]) for key in keys.sections
+        )
+        documents = document_views(originals, optimizer.score)
+        return cls(given=given, documents=documents, sections=sections, framing=framing)
 
     def request(self, schemas: Sequence[Mapping[str, Any] | str]) -> ContextRequest:
         """Return the request that the dict and the model's tools make."""
@@ -73,6 +82,7 @@ class PromptStage:
             documents=self.documents,
             history=MessageViews(given.history),
             tools=tuple(schemas),
+            sections=self.sections,
         )
 
     def output(self, fitted: FittedContext) -> Any:
@@ -82,7 +92,7 @@ class PromptStage:
             return self.given.values
         documents = tuple(zip(fitted.documents.kept, fitted.document_texts(), strict=True))
         draft = Draft(system=fitted.system, query=fitted.query, documents=documents, trimming=fitted.history)
-        return self.given.with_parts(draft)
+        return self.given.with_parts(draft, dict(zip(self.given.keys.sections, fitted.sections, strict=True)))
 
 
 def _rendering(optimizer: ContextOptimizer, originals: Sequence[Any]) -> DocumentRendering:

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, PlainValidator, ValidationInfo
 from ctxopt_core.budget import Shares
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
-from ctxopt_core.token_amount import optional_token_amount
+from ctxopt_core.token_amount import optional_token_amount, token_amount
 from langchain_ctxopt.model_settings import as_sent
 
 Settings: TypeAlias = Shares | DocumentPolicy | HistoryPolicy
@@ -79,6 +79,22 @@ def as_schemas(tools: object) -> tuple[Mapping[str, Any] | str, ...]:
     return tuple(map(as_sent, tools))
 
 
+def as_limits(sections: object) -> Mapping[str, int] | None:
+    """Return the token budgets of sections by their keys; None where there are none.
+
+    Raises:
+        ValueError: It is no mapping of keys to numbers of tokens.
+    """
+    if sections is None:
+        return None
+    if not isinstance(sections, Mapping) or not all(isinstance(key, str) and key for key in sections):
+        message = (
+            f"`sections` must map keys of the input to numbers of tokens, like {{'memories': 300}}, got {sections!r}"
+        )
+        raise ValueError(message)
+    return {key: token_amount(f"sections[{key!r}]", tokens, minimum=0) for key, tokens in sections.items()} or None
+
+
 def plain_fields(value: Settings) -> dict[str, Any]:
     """Return the fields that make a value, ready to be stored as JSON."""
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
@@ -110,6 +126,9 @@ DocumentTemplate = Annotated[BasePromptTemplate[str] | None, PlainValidator(chec
 
 ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(as_schemas)]
 """Tool schemas, or what they are made of."""
+
+SectionLimits = Annotated[Mapping[str, int] | None, PlainValidator(as_limits)]
+"""The token budget of each extra section by its key in the input, or None."""
 
 ShareSettings = Annotated[Shares, PlainValidator(_Value(Shares))]
 """`Shares`, or a mapping of its fields."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
     from ctxopt_core.report import FitReport
     from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall, ToolResult
+    from ctxopt_core.sections import Section
     from ctxopt_core.tokens import CallableCounter, EstimateCounter, TiktokenCounter, TokenCounter, counter_for
     from ctxopt_core.truncation import truncate
     from ctxopt_core.turn_strategy import trim_history
@@ -52,6 +53,7 @@ __all__ = [
     "Packing",
     "PlainDocuments",
     "Scorer",
+    "Section",
     "Shares",
     "TiktokenCounter",
     "TokenCounter",
@@ -95,6 +97,7 @@ _HOMES = {
     "Packing": "documents",
     "PlainDocuments": "rendering",
     "Scorer": "relevance",
+    "Section": "sections",
     "Shares": "budget",
     "TiktokenCounter": "tokens",
     "TokenCounter": "tokens",

@@ -12,9 +12,9 @@ from ctxopt_core.cutting import Cut
 from ctxopt_core.document_costs import is_blank
 from ctxopt_core.documents import Packing
 from ctxopt_core.history import Trimming
-from ctxopt_core.options import FitOptions
-from ctxopt_core.report import DocumentReport, FitReport, HistoryReport, State
+from ctxopt_core.report import DocumentReport, FitReport, HistoryReport, SectionReport, State
 from ctxopt_core.request import Document
+from ctxopt_core.section_cuts import section_tokens
 from ctxopt_core.subject import Subject, as_given
 
 
@@ -28,15 +28,15 @@ def report_of_untouched(subject: Subject, budget: ContextBudget) -> FitReport:
             DocumentReport(id=_document_id(document, i), score=document.score, state="kept")
             for i, document in enumerate(subject.request.documents)
         ),
+        fixed=subject.fixed,
+        **_sections(subject, subject),
         **_common(subject, budget),
     )
 
 
-def report_of_cut(
-    subject: Subject, budget: ContextBudget, cut: Cut, options: FitOptions, fell_back_to: str | None
-) -> FitReport:
+def report_of_cut(subject: Subject, budget: ContextBudget, cut: Cut, fell_back_to: str | None) -> FitReport:
     """Return the report of a request that was cut."""
-    notes: tuple[str, ...] = ()
+    trimming, notes = cut.draft.trimming, tuple[str, ...]()
     if subject.conversation.system_scan_bounded:
         notes = ("so long a conversation was searched for system messages at its two ends only",)
     return FitReport(
@@ -45,13 +45,16 @@ def report_of_cut(
         documents=document_rows(subject.request.documents, cut.packing),
         selection=cut.packing.selection,
         score_order_share=cut.packing.score_order_share,
-        history=_history(subject, cut.draft.trimming),
-        strategy=options.history.strategy,
-        fell_back_to=fell_back_to or _other_strategy(subject, options),
-        notes=notes,
+        history=_history(subject, trimming),
+        strategy=trimming.strategy,
+        fell_back_to=fell_back_to or trimming.fell_back_to,
+        notes=(*notes, *trimming.notes),
+        repeated_tokens=trimming.repeated_tokens,
         budgets=cut.allocation.as_dict(),
         after=dict(cut.used.items()),
         cumulative_score=cut.packing.cumulative_score,
+        fixed=cut.subject.fixed,
+        **_sections(subject, cut.subject),
         **_common(subject, budget),
     )
 
@@ -60,7 +63,6 @@ def _common(subject: Subject, budget: ContextBudget) -> dict[str, Any]:
     window = budget.window
     return {
         "input_budget": budget.input_tokens,
-        "fixed": subject.fixed,
         "reserve": budget.output_reserve + budget.safety_margin,
         "model": window.model if window else None,
         "context_window": window.context_window if window else budget.context_window,
@@ -69,6 +71,19 @@ def _common(subject: Subject, budget: ContextBudget) -> dict[str, Any]:
         "exact": subject.counter.exact,
         "count_before": _before(subject),
         "count_documents": lambda: _document_tokens(subject),
+    }
+
+
+def _sections(given: Subject, left: Subject) -> dict[str, Any]:
+    if not given.request.sections:
+        return {}
+    pairs = zip(given.request.sections, left.request.sections, strict=True)
+    return {
+        "sections": tuple(
+            SectionReport(name=before.name, entries=len(before.entries), kept=len(after.entries))
+            for before, after in pairs
+        ),
+        "count_sections": lambda: section_tokens(left.request, left.framing, left.counter),
     }
 
 
@@ -121,21 +136,19 @@ def _document_id(document: Document, index: int) -> str:
     return str(index) if document.id is None else document.id
 
 
-def _other_strategy(subject: Subject, options: FitOptions) -> str | None:
-    """Return the strategy that stood in for the one that was asked for."""
-    return "turns" if options.history.strategy == "relevance" and not subject.query_text.strip() else None
-
-
 def _history(subject: Subject, trimming: Trimming) -> HistoryReport:
     length = len(subject.conversation)
     missing = length - len(trimming.kept)
     reasons: Counter[str] = Counter(reason for index, reason in trimming.reasons.items() if index not in trimming.kept)
+    reasons.pop("summarized", None)
+    missing -= len(trimming.summarized)
     if over_budget := missing - sum(reasons.values()):
         reasons["budget"] = over_budget
     return HistoryReport(
         messages=length,
         kept=len(trimming.kept),
         shortened=len(trimming.shortened),
+        summarised=len(trimming.summarized),
         turns=trimming.turns,
         placeholder=trimming.placeholder is not None,
         reasons=dict(reasons),

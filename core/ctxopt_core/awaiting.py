@@ -15,7 +15,7 @@ from functools import cache
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
-from ctxopt_core.scoring import announced
+from ctxopt_core.caller_loop import announced
 
 P = ParamSpec("P")
 T = TypeVar("T")

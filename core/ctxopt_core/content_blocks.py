@@ -6,11 +6,12 @@ The shapes are those that chat APIs and frameworks share: a plain text, or a lis
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ctxopt_core.call_shapes import ShortenedCalls, call_of, is_thought
 from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened
 from ctxopt_core.messages import Attachment, ToolCall, ToolResult
 from ctxopt_core.part_kinds import (
@@ -40,6 +41,7 @@ class Content:
         attachments: Images, audio, video and files.
         calls: Tool calls that stand in the content.
         results: Tool results that stand in the content, and which of the other fields are theirs.
+        thinks: Whether reasoning stands in the content, readable or not, or a signature on one of the calls.
     """
 
     texts: tuple[str, ...] = ()
@@ -47,6 +49,7 @@ class Content:
     attachments: tuple[Attachment, ...] = ()
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
+    thinks: bool = False
 
 
 def take_apart(content: object) -> Content:
@@ -68,43 +71,26 @@ def take_apart(content: object) -> Content:
     return found.content()
 
 
-def put_together(content: object, cut: Shortened) -> Any:
+def put_together(content: object, cut: Shortened, calls: Sequence[ToolCall] = ()) -> Any:
     """Return a content with the texts of `cut` in the places of its text parts, everything else as it was.
 
     A text part of which nothing is left goes; the first attachment that is left out becomes a text part that says so.
+
+    Args:
+        content: The content as it was given.
+        cut: The new texts and arguments.
+        calls: The calls of the message's view, where arguments are shortened.
     """
     if content is None or isinstance(content, str):
         return cut.texts[0] if cut.texts else content
     if not isinstance(content, Sequence):
         return content
-    return _Assembly(cut).parts(content)
+    return _Assembly(cut, calls).parts(content)
 
 
 def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts that are sent beside a message's content: a refusal, or reasoning that is handed back."""
     return tuple(text for key in _BESIDE_CONTENT if isinstance(text := mapping.get(key), str) and text)
-
-
-def call_of(part: Mapping[str, Any]) -> ToolCall:
-    """Return the tool call that a mapping in any of the usual shapes describes."""
-    function = part.get("function") or part.get("custom")
-    inner = function if isinstance(function, Mapping) else part
-    arguments = next((inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None)
-    identity = part.get("call_id") or part.get("id")
-    return ToolCall(
-        id=identity if isinstance(identity, str) else None,
-        name=str(inner.get("name") or ""),
-        arguments=arguments_text(arguments),
-    )
-
-
-def arguments_text(arguments: object) -> str:
-    """Return call arguments as the text that is sent: none as an empty text, mappings as JSON."""
-    if arguments is None:
-        return ""
-    if isinstance(arguments, str):
-        return arguments
-    return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 class _Parts:
@@ -116,6 +102,7 @@ class _Parts:
         self.attachments: list[Attachment] = []
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
+        self.thinks = False
 
     def add(self, part: Any) -> None:
         kind = kind_of(part)
@@ -127,9 +114,11 @@ class _Parts:
             self.attachments.extend(() if inside else (Attachment(kind=ATTACHMENT_KINDS[kind]),))
         elif kind in CALL_KINDS:
             self.calls.append(call_of(part))
+            self.thinks = self.thinks or self.calls[-1].fixed
         elif kind == RESULT_KIND and is_readable(part.get("content")):
             self._add_result(part)
         else:
+            self.thinks = self.thinks or is_thought(kind)
             self.verbatim.extend(verbatim_texts(part, kind, self.attachments))
             if holds_media(part, kind):
                 self.attachments.append(Attachment(kind="other", fixed=not is_attachment(part, kind)))
@@ -156,16 +145,19 @@ class _Parts:
             texts=tuple(self.texts),
             verbatim=tuple(self.verbatim),
             attachments=tuple(self.attachments),
-            calls=tuple(self.calls),
+            calls=tuple(replace(call, fixed=True) for call in self.calls) if self.thinks else tuple(self.calls),
             results=tuple(self.results),
+            thinks=self.thinks,
         )
 
 
 class _Assembly:
     """A content that is put together again; texts are handed out in the order in which they were found."""
 
-    def __init__(self, cut: Shortened) -> None:
+    def __init__(self, cut: Shortened, calls: Sequence[ToolCall]) -> None:
         self._cut = cut
+        self._calls = ShortenedCalls(calls, cut.arguments)
+        self._seen: Counter[str | None] = Counter()
         self._texts = iter(cut.texts)
         self._said = False
 
@@ -183,6 +175,8 @@ class _Assembly:
         elif kind == RESULT_KIND and is_readable(part.get("content")):
             if not self._cut.results_omitted:
                 yield self._result(part)
+        elif kind in CALL_KINDS:
+            yield self._calls.of(part, self._seen) if self._calls else part
         elif self._cut.attachments_omitted and is_attachment(part, kind):
             if not self._said:
                 yield {"type": "text", "text": ATTACHMENT_OMITTED}

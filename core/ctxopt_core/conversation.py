@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ctxopt_core.glances import Glance, glance_at
 from ctxopt_core.message_views import SYSTEM_ROLES, MessageList, MessageViews
 from ctxopt_core.messages import TOOL_ROLES, Message
 from ctxopt_core.tokens import TokenCounter, memory_of
@@ -52,6 +53,7 @@ class Conversation:
     __slots__ = (
         "_count",
         "_framing",
+        "_glances",
         "_known",
         "_messages",
         "_total",
@@ -72,6 +74,7 @@ class Conversation:
         self._known = memory_of(counter)
         self._messages: dict[int, Message] = {}
         self._framing: dict[str, int] = {}
+        self._glances: dict[int, Glance] = {}
         self._total, self._uncounted = 0, len(self._views)
         self.costs: dict[int, int] = {}
         self.roles: dict[int, str] = {}
@@ -90,6 +93,15 @@ class Conversation:
             found = self._messages[index] = self._views[index]
         return found
 
+    def glance(self, index: int) -> Glance:
+        """Return what can be seen of a message without counting it."""
+        found = self._glances.get(index)
+        if found is None:
+            plain = self._views.plain(index)
+            found = glance_at(self.message(index)) if plain is None else Glance(*plain, bool(plain[1].strip()))
+            self._glances[index] = found
+        return found
+
     def role(self, index: int) -> str:
         """Return a message's role."""
         found = self.roles.get(index)
@@ -97,6 +109,10 @@ class Conversation:
             plain = self._views.plain(index)
             found = plain[0] if plain else self.message(index).role
         return found
+
+    def is_system(self, index: int) -> bool:
+        """Tell whether a message is one of the system or the developer."""
+        return self.role(index) in SYSTEM_ROLES
 
     def is_blank(self, index: int) -> bool:
         """Tell whether a message says nothing and calls nothing. It is not counted for that."""

@@ -10,8 +10,10 @@ from ctxopt_core.budget import COMPONENTS, Allocation, Component, Shares, alloca
 from ctxopt_core.documents import Packing
 from ctxopt_core.options import PROTECTABLE, FitOptions
 from ctxopt_core.parts import Parts
+from ctxopt_core.ranking import score_of
 from ctxopt_core.rendering import Draft
-from ctxopt_core.subject import Subject
+from ctxopt_core.section_cuts import with_sections_cut, without_sections
+from ctxopt_core.subject import Subject, as_given, everything_packed, fits, measure_needs
 
 _ROUNDS = 16
 _WORTH_FILLING = 16
@@ -23,6 +25,7 @@ class Cut:
     """The outcome of a cut.
 
     Args:
+        subject: What was cut, its sections already being what is left of them.
         draft: What the request holds now.
         packing: The documents' part of it.
         allocation: Tokens that each component was allowed.
@@ -30,6 +33,7 @@ class Cut:
         whole: Tokens of the rendered request.
     """
 
+    subject: Subject
     draft: Draft
     packing: Packing
     allocation: Allocation
@@ -40,6 +44,8 @@ class Cut:
 def cut(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
     """Cut a request until its rendering counts at most the limit.
 
+    Sections are cut to their own budgets first; where that is enough, nothing else is cut.
+
     Args:
         subject: The request and its limit.
         shares: The components' guarantees.
@@ -48,6 +54,10 @@ def cut(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
     Raises:
         ContextBudgetError: What may not be cut is larger than the limit.
     """
+    if subject.request.sections:
+        given, subject = subject, with_sections_cut(subject)
+        if subject is not given and fits(subject):
+            return _as_given(subject)
     parts = Parts(subject, shares, options)
     allocation = _settle(parts, _allocate(parts))
     spare = allocation.system + allocation.query - parts.system.tokens - parts.query.tokens
@@ -57,20 +67,21 @@ def cut(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
     _trim_beside(parts, allocation.history + (max(0, spare) if shares.history else 0), documents)
     _tighten(parts)
     _fill(parts)
+    parts.summarize()
     return _outcome(parts, allocation)
 
 
 def cut_to_query(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
-    """Empty everything but the query, which gets all that there is.
+    """Empty everything but the query, sections included; the query gets all that there is.
 
     The arguments are those of `cut`.
 
     Raises:
         ContextBudgetError: Not even a part of the query fits, or not all of it where it is protected.
     """
-    parts = Parts(subject, shares, options)
+    parts = Parts(without_sections(subject), shares, options)
     parts.empty()
-    available = max(0, subject.available)
+    available = max(0, parts.subject.available)
     whole_query = "query" in options.protect
     if not parts.cut_query(available) or (whole_query and parts.used["query"] < parts.needs["query"]):
         parts.refuse(("query",))
@@ -79,7 +90,33 @@ def cut_to_query(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
 
 
 def _outcome(parts: Parts, allocation: Allocation) -> Cut:
-    return Cut(draft=parts.draft(), packing=parts.packing, allocation=allocation, used=parts.used, whole=parts.whole())
+    return Cut(
+        subject=parts.subject,
+        draft=parts.draft(),
+        packing=parts.packing,
+        allocation=allocation,
+        used=parts.used,
+        whole=parts.whole(),
+    )
+
+
+def _as_given(subject: Subject) -> Cut:
+    """Return the cut that took something of the sections and nothing else."""
+    draft, needs = as_given(subject), measure_needs(subject)
+    scores = (score_of(document) or 0.0 for document in subject.request.documents)
+    packing = replace(
+        everything_packed(subject),
+        tokens=needs["documents"],
+        cumulative_score=math.fsum(filter(math.isfinite, scores)),
+    )
+    return Cut(
+        subject=subject,
+        draft=draft,
+        packing=packing,
+        allocation=Allocation(**needs),
+        used=needs,
+        whole=subject.whole(draft),
+    )
 
 
 def _allocate(parts: Parts) -> Allocation:

@@ -10,6 +10,7 @@ from ctxopt_core.embedding_sources import source_of
 from ctxopt_core.surrogates import has_surrogates, joined_surrogates
 from ctxopt_core.text_memory import TextMemory
 from ctxopt_core.unit_vectors import UnitVector, cosine, unit_vector, unit_vectors
+from ctxopt_core.whole_numbers import check_whole
 
 DEFAULT_EMBEDDING_BYTES = 64 * 1024 * 1024
 DEFAULT_BATCH_SIZE = 128
@@ -51,8 +52,8 @@ class EmbeddingScorer:
     __slots__ = ("_batch_size", "_embeddings", "_max_bytes", "_queries", "_source", "_texts")
 
     def __init__(self, embeddings: Any, *, max_bytes: int, batch_size: int) -> None:
-        _check_whole("max_bytes", max_bytes, minimum=0, unit="bytes")
-        _check_whole("batch_size", batch_size, minimum=1, unit="texts")
+        check_whole("max_bytes", max_bytes, minimum=0, unit="bytes")
+        check_whole("batch_size", batch_size, minimum=1, unit="texts")
         self._embeddings = embeddings
         self._source = source_of(embeddings)
         self._max_bytes = max_bytes
@@ -149,12 +150,6 @@ def _sendable(text: str) -> str:
 
 def _size(text: str, vector: UnitVector) -> int:
     return _BYTES_PER_ENTRY + sys.getsizeof(text) + vector.itemsize * len(vector)
-
-
-def _check_whole(name: str, value: object, *, minimum: int, unit: str) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
-        message = f"`{name}` must be a whole number of {unit}, {minimum} or more, got {value!r}"
-        raise ValueError(message)
 
 
 def _rebuild(kind: type[EmbeddingScorer], embeddings: Any, max_bytes: int, batch_size: int) -> EmbeddingScorer:

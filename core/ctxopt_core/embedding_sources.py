@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from inspect import isawaitable, iscoroutine, iscoroutinefunction
+from inspect import isawaitable, iscoroutine
 from typing import Any
 
+from ctxopt_core.caller_loop import is_coroutine_function
+from ctxopt_core.model_methods import has_own_coroutines, method_of
 from ctxopt_core.unit_vectors import listed
 
 
@@ -93,7 +95,7 @@ def source_of(embeddings: Any) -> EmbeddingSource:
             if found is not None:
                 return found
         if callable(embeddings):
-            if iscoroutinefunction(embeddings) or iscoroutinefunction(type(embeddings).__call__):
+            if is_coroutine_function(embeddings):
                 return EmbeddingSource(texts_async=embeddings)
             return EmbeddingSource(texts=embeddings)
     what = f"the class {embeddings.__name__}" if isinstance(embeddings, type) else type(embeddings).__name__
@@ -105,37 +107,20 @@ def source_of(embeddings: Any) -> EmbeddingSource:
 
 
 def _by_methods(model: Any, interface: _Interface) -> EmbeddingSource | None:
-    texts, query = _method(model, interface.texts), _method(model, interface.query)
-    texts_async, query_async = _method(model, interface.texts_async), _method(model, interface.query_async)
+    texts, query = method_of(model, interface.texts[0]), method_of(model, interface.query[0])
+    texts_async, query_async = (
+        method_of(model, interface.texts_async[0]),
+        method_of(model, interface.query_async[0]),
+    )
     plain, awaited = texts and query, texts_async and query_async
     if not plain:
         return EmbeddingSource(texts_async=texts_async, query_async=query_async) if awaited else None
     return EmbeddingSource(
         texts=texts,
         query=query,
-        texts_async=texts_async if _is_own(model, interface.texts_async, interface.texts) else None,
-        query_async=query_async if _is_own(model, interface.query_async, interface.query) else None,
+        texts_async=texts_async if has_own_coroutines(model, interface.texts_async, interface.texts) else None,
+        query_async=query_async if has_own_coroutines(model, interface.query_async, interface.query) else None,
     )
-
-
-def _method(model: Any, names: tuple[str, ...]) -> Callable[..., Any] | None:
-    found = getattr(model, names[0], None)
-    return found if callable(found) else None
-
-
-def _is_own(model: Any, coroutines: tuple[str, ...], plain: tuple[str, ...]) -> bool:
-    """Tell whether the model has coroutines of its own.
-
-    What it inherits from a class that does not know its plain functions can only call them: in a thread of the pool
-    that everybody shares (LangChain), or on the event loop, which stands still meanwhile (LlamaIndex).
-    """
-    return _nearest(model, coroutines) <= _nearest(model, plain)
-
-
-def _nearest(model: Any, names: tuple[str, ...]) -> int:
-    """Return how far up its classes the first stands that defines one of these."""
-    classes = type(model).__mro__
-    return next((place for place, cls in enumerate(classes) if not vars(cls).keys().isdisjoint(names)), len(classes))
 
 
 def _called(function: Callable[..., Any] | None, argument: Any) -> Any:

@@ -3,6 +3,7 @@
 * CtxoptError
   * ContextBudgetError (also a ValueError): the request cannot be made to fit, or a budget is invalid
   * UnknownModelError (also a LookupError): no window or no tokenizer is known for a model
+  * SummaryError: a summarizer gave no text that could be used
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ class ContextBudgetError(CtxoptError, ValueError):
 
 class UnknownModelError(CtxoptError, LookupError):
     """No context window or no tokenizer is known for the model that was named."""
+
+
+class SummaryError(CtxoptError):
+    """A summarizer gave no text, or none of it fits."""
 
 
 def _rebuild(

@@ -24,6 +24,7 @@ class FittedContext:
         query: The entries of the query, when the request gives the query itself.
         documents: Which documents stay, in reading order, and the texts of those that stay in part.
         history: Which messages stay, system messages and query included, and the texts of the shortened ones.
+        sections: The kept entries of each section, oldest first.
         report: What was kept, cut and dropped, and why.
         untouched: Whether the request fitted as it was.
     """
@@ -33,6 +34,7 @@ class FittedContext:
     query: tuple[str, ...]
     documents: Packing
     history: Trimming
+    sections: tuple[tuple[str, ...], ...] = ()
     report: FitReport
     untouched: bool
 
@@ -54,9 +56,13 @@ class FittedContext:
 
 
 def shortened_message(message: Message, cut: Shortened) -> Message:
-    """Return a copy of `message` with its shortened texts, everything else as it was."""
+    """Return a copy of `message` with its shortened texts and arguments, everything else as it was."""
     if cut.results_omitted:
         message = message.beside_results
+    if cut.arguments:
+        calls = enumerate(message.tool_calls)
+        shorter = (replace(call, arguments=cut.arguments.get(i, call.arguments)) for i, call in calls)
+        message = replace(message, tool_calls=tuple(shorter))
     if message.tool_results:
         message = _with_moved_results(message, cut)
     texts = tuple(text for text in cut.texts if text)

@@ -10,13 +10,14 @@ from ctxopt_core.budget import BudgetWarning, ContextBudget
 from ctxopt_core.cutting import Cut, cut, cut_to_query
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fit_log import log_fit
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions, Overflow
 from ctxopt_core.rendering import ChatFraming, Framing
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.subject import Subject, as_given, everything_packed
+from ctxopt_core.subject import Subject, as_given, everything_packed, fits
 from ctxopt_core.tokens import TokenCounter, counter_for, counter_of_encoding
 from ctxopt_core.warn_once import warn_once
 
@@ -49,6 +50,8 @@ def fit(
         overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query and
             warns once.
 
+    Each fit is logged to the logger `ctxopt_core` with two records of figures; see `ctxopt_core.fit_log`.
+
     Returns:
         The parts that fit. Rendered, they count at most `budget.input_tokens`.
 
@@ -56,13 +59,8 @@ def fit(
         ContextBudgetError: The parts that may not be cut are larger than the input budget.
         ValueError: An option is out of its range.
     """
-    options = FitOptions(
-        documents=documents or DocumentPolicy(),
-        history=history or HistoryPolicy(),
-        protect=frozenset((protect,) if isinstance(protect, str) else protect),
-        overflow=overflow,
-    )
     chosen = counter_of(budget) if counter is None else counter_for(counter)
+    options = _options(documents, history, protect, overflow)
     return fit_with(request, budget, chosen, framing or ChatFraming(), options)
 
 
@@ -107,17 +105,21 @@ def plan(
     protect: Collection[str] = (),
     overflow: Overflow = "error",
 ) -> FitReport:
-    """Return the report that `fit` would give, and change nothing."""
-    return fit(
-        request,
-        budget,
-        counter=counter,
-        framing=framing,
-        documents=documents,
-        history=history,
-        protect=protect,
+    """Return the report that `fit` would give. Nothing is changed, and nothing is logged: nothing will be sent."""
+    chosen = counter_of(budget) if counter is None else counter_for(counter)
+    options = _options(documents, history, protect, overflow)
+    return fitted_with(request, budget, chosen, framing or ChatFraming(), options).report
+
+
+def _options(
+    documents: DocumentPolicy | None, history: HistoryPolicy | None, protect: Collection[str], overflow: Overflow
+) -> FitOptions:
+    return FitOptions(
+        documents=documents or DocumentPolicy(),
+        history=history or HistoryPolicy(),
+        protect=frozenset((protect,) if isinstance(protect, str) else protect),
         overflow=overflow,
-    ).report
+    )
 
 
 def counter_of(budget: ContextBudget) -> TokenCounter:
@@ -131,7 +133,16 @@ def counter_of(budget: ContextBudget) -> TokenCounter:
 def fit_with(
     request: ContextRequest, budget: ContextBudget, counter: TokenCounter, framing: Framing, options: FitOptions
 ) -> FittedContext:
-    """Fit a request with options that were validated before. The working form of `fit`, for adapters."""
+    """Fit a request with options that were validated before, and log it. The working form of `fit`, for adapters."""
+    fitted = fitted_with(request, budget, counter, framing, options)
+    log_fit(fitted.report)
+    return fitted
+
+
+def fitted_with(
+    request: ContextRequest, budget: ContextBudget, counter: TokenCounter, framing: Framing, options: FitOptions
+) -> FittedContext:
+    """Fit a request as `fit_with` does, without a word in the log. The working form of `plan`, for adapters."""
     subject = Subject(request=request, limit=budget.goal_tokens, counter=counter, framing=framing)
     if fits(subject):
         return _untouched(subject, budget)
@@ -139,11 +150,11 @@ def fit_with(
         outcome = cut(subject, budget.shares, options)
     except ContextBudgetError:
         if budget.goal_tokens < budget.input_tokens:
-            return fit_with(request, replace(budget, trigger=1.0), counter, framing, options)
+            return fitted_with(request, replace(budget, trigger=1.0), counter, framing, options)
         if options.overflow != "empty":
             raise
         return _emptied(subject, budget, options)
-    return _cut_context(subject, budget, outcome, options)
+    return _cut_context(subject, budget, outcome)
 
 
 def _emptied(subject: Subject, budget: ContextBudget, options: FitOptions) -> FittedContext:
@@ -152,13 +163,13 @@ def _emptied(subject: Subject, budget: ContextBudget, options: FitOptions) -> Fi
         f"a request could not be cut to its input budget of {subject.limit:,} tokens, so everything but the query was "
         "emptied; `overflow='error'` raises instead",
         BudgetWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
-    return _cut_context(subject, budget, outcome, options, fell_back_to="empty")
+    return _cut_context(subject, budget, outcome, fell_back_to="empty")
 
 
 def _cut_context(
-    subject: Subject, budget: ContextBudget, outcome: Cut, options: FitOptions, fell_back_to: str | None = None
+    subject: Subject, budget: ContextBudget, outcome: Cut, fell_back_to: str | None = None
 ) -> FittedContext:
     return FittedContext(
         request=subject.request,
@@ -166,21 +177,10 @@ def _cut_context(
         query=outcome.draft.query,
         documents=outcome.packing,
         history=outcome.draft.trimming,
-        report=report_of_cut(subject, budget, outcome, options, fell_back_to),
+        sections=tuple(tuple(section.entries) for section in outcome.subject.request.sections),
+        report=report_of_cut(subject, budget, outcome, fell_back_to),
         untouched=False,
     )
-
-
-def fits(subject: Subject) -> bool:
-    """Tell whether the request fits as it is: bytes first, then counts with an early stop, then the rendering."""
-    conversation, available = subject.conversation, subject.available
-    if subject.only_messages:
-        if available < 0:
-            return False
-        return conversation.bytes_prove_fit(available) or conversation.total_up_to(available) <= available
-    if subject.framing.adds_up and conversation.total_up_to(subject.limit) > subject.limit:
-        return False
-    return subject.whole(as_given(subject)) <= subject.limit
 
 
 def _untouched(subject: Subject, budget: ContextBudget) -> FittedContext:
@@ -191,6 +191,7 @@ def _untouched(subject: Subject, budget: ContextBudget) -> FittedContext:
         query=draft.query,
         documents=everything_packed(subject),
         history=draft.trimming,
+        sections=tuple(tuple(section.entries) for section in subject.request.sections),
         report=report_of_untouched(subject, budget),
         untouched=True,
     )

@@ -1,18 +1,24 @@
-"""How a conversation is to be trimmed, and what a trimming keeps."""
+"""How a conversation is to be trimmed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ctxopt_core.excerpts import Shortened
+from ctxopt_core.history_view import HistoryStrategy
 from ctxopt_core.relevance import Scorer
 from ctxopt_core.scoring import check_scorer
+from ctxopt_core.summaries import Summarizer, check_summarizer
+from ctxopt_core.trimming import DropReason, Trimming
+from ctxopt_core.whole_numbers import check_whole
 
-Strategy = Literal["turns", "relevance"]
-DropReason = Literal["budget", "orphan", "empty", "superseded"]
+__all__ = ["DropReason", "HistoryPolicy", "Strategy", "Trimming"]
+
+Strategy = Literal["auto", "turns", "sliding_window", "relevance", "summarize", "hybrid"]
+OnSummaryFailure = Literal["turns", "raise"] | Callable[[Exception], "str | None"]
+_STABLE: tuple[Strategy, ...] = ("auto", "turns", "summarize")
+SUMMARIZING: tuple[Strategy, ...] = ("summarize", "hybrid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,72 +26,101 @@ class HistoryPolicy:
     """How the conversation is trimmed when it is over its allocation.
 
     Args:
-        strategy: What is kept of the earlier turns. Both keep the first user message, a placeholder and whole turns.
+        strategy: What is kept of the earlier turns, besides the first user message and a placeholder. Only whole turns
+            are, except for what is left of the newest that does not fit.
             `turns`: the newest ones.
+            `sliding_window`: the newest ones, at most `max_messages` messages in all; without the first message and the
+            placeholder.
             `relevance`: the newest ones up to `recent_share`, then those that say most about what is asked now, with
             what stands around them. It reads the whole conversation. Without a question it is the same as `turns`.
-        recent_share: With `relevance`, the percentage of the history's allocation that the newest turns take first.
-        scorer: With `relevance`, tells how relevant a message is; by default BM25 does, see `bm25_scorer`.
+            `auto`: `relevance` that looks back no further than 160,000 characters, or than 16 for each token that the
+            earlier turns may take, so that its cost does not grow with the conversation.
+            `summarize`: the newest ones, and a summary of what is left out in place of the placeholder. The cut moves
+            in steps, as with `stable_prefix`, so that the summarizer is asked once a step and not at each request.
+            `hybrid`: what `relevance` keeps, and a summary of what is left out.
+            A function: what it returns of a `HistoryView`; see `HistoryStrategy`.
+        recent_share: With `relevance` and `auto`, the percentage of the history's allocation that the newest turns take
+            first.
+        max_messages: With `sliding_window`, the most messages that are sent; system messages, the query and what
+            follows it count, too. Like everything else, it cuts only what is over its budget in tokens.
+        scorer: With `relevance` and `auto`, tells how relevant a message is; by default BM25 does, see `bm25_scorer`.
         keep_first: Whether the first user message, which usually states the task, is kept.
         first_share: The most that the first message may take, in percent of the history's allocation. A longer one is
             shortened, so that it can never starve the newest turns.
         placeholder: Whether one short message says how many messages were left out.
+        summarizer: With `summarize` and `hybrid`, writes the summary; see `summarizer`. Nothing else asks a model.
+        max_summary_tokens: The most that the summary may count, in tokens; at most a quarter of the history's room.
+        on_summary_failure: What is done where the summarizer fails or says nothing: `turns` keeps the newest turns
+            instead, and the report says so; `raise` lets the error through; a function is called with the error and
+            returns a summary of its own, or None for the newest turns.
+        summary_errors: The errors of the summarizer that count as a failure; all others come through.
+        stable_prefix: Whether the cut moves in steps, so that a request begins with the one before it for as long as
+            possible, and the provider's prompt cache finds that again. A step frees a ninth of the history's room or
+            more, with tools at work half of it: what they returned is lowered to 100 tokens each, then the oldest
+            messages go. The whole conversation is read for it. It goes with the strategies `auto` and `turns`, and
+            keeps the newest.
 
     Raises:
         ValueError: A value is out of its range.
     """
 
-    strategy: Strategy = "turns"
+    strategy: Strategy | HistoryStrategy = "auto"
     keep_first: bool = True
     first_share: float = 10
     placeholder: bool = True
     recent_share: float = 20
+    max_messages: int | None = None
     scorer: Scorer | None = None
+    summarizer: Summarizer | None = None
+    max_summary_tokens: int = 512
+    on_summary_failure: OnSummaryFailure = "turns"
+    summary_errors: tuple[type[Exception], ...] = (Exception,)
+    stable_prefix: bool = False
 
     def __post_init__(self) -> None:
-        if self.strategy not in get_args(Strategy):
-            message = f"`strategy` must be one of {', '.join(map(repr, get_args(Strategy)))}, got {self.strategy!r}"
+        if self.strategy not in get_args(Strategy) and not callable(self.strategy):
+            names = ", ".join(map(repr, get_args(Strategy)))
+            message = f"`strategy` must be one of {names}, or a function of a view, got {self.strategy!r}"
             raise ValueError(message)
         for name in ("first_share", "recent_share"):
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 100:
                 message = f"`{name}` must be a percentage from 0 to 100, got {share!r}"
                 raise ValueError(message)
+        if self.max_messages is not None:
+            self._check_max_messages(self.max_messages)
         check_scorer(self.scorer)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trimming:
-    """What of a conversation is kept, by index into the conversation that was given.
-
-    Args:
-        kept: Indices of the messages that stay, ascending; a range where all of them do.
-        shortened: New texts of the kept messages that were cut.
-        placeholder: The text of the one message that says what was left out; None where there is none.
-        placeholder_after: The kept index that the placeholder follows.
-        reasons: Why a message was dropped, where it was for another reason than the budget.
-        tokens: What is kept counts, the placeholder included.
-        turns: How many turns are kept, whole or in part.
-        whole_turns: How many of them are whole.
-        length: How many messages there were.
-    """
-
-    kept: Sequence[int] = ()
-    shortened: Mapping[int, Shortened] = field(default_factory=lambda: MappingProxyType({}))
-    placeholder: str | None = None
-    placeholder_after: int | None = None
-    reasons: Mapping[int, DropReason] = field(default_factory=lambda: MappingProxyType({}))
-    tokens: int = 0
-    turns: int = 0
-    whole_turns: int = 0
-    length: int = 0
+        if self.stable_prefix and self.strategy not in _STABLE:
+            message = f"`stable_prefix` goes with the strategies 'auto' and 'turns', got it with {self.strategy!r}"
+            raise ValueError(message)
+        self._check_summary()
 
     @property
-    def dropped(self) -> tuple[int, ...]:
-        """Indices of the messages that went, ascending. Computed when asked for."""
-        kept = frozenset(self.kept)
-        return tuple(i for i in range(self.length) if i not in kept)
+    def moves_in_steps(self) -> bool:
+        """Whether the cut stands still for several requests."""
+        return self.stable_prefix or self.strategy == "summarize"
 
-    def reason(self, index: int) -> DropReason:
-        """Return why message `index` was dropped."""
-        return self.reasons.get(index, "budget")
+    def _check_summary(self) -> None:
+        check_summarizer(self.summarizer)
+        check_whole("max_summary_tokens", self.max_summary_tokens, minimum=1, unit="tokens")
+        if self.on_summary_failure not in ("turns", "raise") and not callable(self.on_summary_failure):
+            message = (
+                f"`on_summary_failure` must be 'turns', 'raise' or a function of the error, got "
+                f"{self.on_summary_failure!r}"
+            )
+            raise ValueError(message)
+        if self.strategy in SUMMARIZING and self.summarizer is None:
+            message = f"`summarizer` must be given with the strategy {self.strategy!r}, for example summarizer(model)"
+            raise ValueError(message)
+        if self.strategy in SUMMARIZING and not (self.keep_first and self.placeholder):
+            message = (
+                f"`keep_first` and `placeholder` must be on with the strategy {self.strategy!r}: the summary stands "
+                "behind the first message, in place of the placeholder"
+            )
+            raise ValueError(message)
+
+    def _check_max_messages(self, number: object) -> None:
+        if self.strategy != "sliding_window":
+            message = f"`max_messages` goes with the strategy 'sliding_window', got it with {self.strategy!r}"
+            raise ValueError(message)
+        check_whole("max_messages", number, minimum=1, unit="messages")

@@ -51,11 +51,13 @@ class ToolCall:
         id: What its result refers to; None in the legacy form, where the name is what links them.
         name: The tool.
         arguments: The arguments as the text that is sent.
+        fixed: Whether the arguments stay as they are, since reasoning beside them or a signature vouches for them.
     """
 
     id: str | None = None
     name: str = ""
     arguments: str = ""
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctxopt_core.content_blocks import arguments_text, call_of, extra_texts, put_together, take_apart
+from ctxopt_core.call_shapes import ShortenedCalls, call_of, thinks_beside_content
+from ctxopt_core.content_blocks import extra_texts, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
 from ctxopt_core.message_views import SYSTEM_ROLES, backwards
@@ -29,7 +31,7 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
         synthetic = is_placeholder_message(role, (said,))
         return Message(role=role, content=said, name=mapping.get("name") or None, synthetic=synthetic)
     content = take_apart(said)
-    calls = tuple(_calls(mapping))
+    calls = tuple(_calls(mapping, fixed=content.thinks or thinks_beside_content(mapping)))
     known = {call.id for call in calls}
     texts = content.texts
     return Message(
@@ -46,8 +48,17 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
 
 
 def shortened_openai(mapping: Mapping[str, Any], cut: Shortened) -> dict[str, Any]:
-    """Return a copy of an OpenAI-shaped message with shortened texts; every other key is as it was."""
-    return {**mapping, "content": put_together(mapping.get("content"), cut)}
+    """Return a copy of an OpenAI-shaped message with shortened texts and arguments; every other key is as it was."""
+    if not cut.arguments:
+        return {**mapping, "content": put_together(mapping.get("content"), cut)}
+    calls = message_from_openai(mapping).tool_calls
+    copy = {**mapping, "content": put_together(mapping.get("content"), cut, calls)}
+    shorter, seen = ShortenedCalls(calls, cut.arguments), Counter[str | None]()
+    if mapping.get("tool_calls"):
+        copy["tool_calls"] = shorter.applied(mapping["tool_calls"], seen)
+    if isinstance(legacy := mapping.get("function_call"), Mapping):
+        copy["function_call"] = shorter.of(legacy, seen)
+    return copy
 
 
 def placeholder_openai(text: str) -> dict[str, Any]:
@@ -117,10 +128,10 @@ def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:
     return ROLE_NAMES.get(role, role), content
 
 
-def _calls(mapping: Mapping[str, Any]) -> Iterator[ToolCall]:
+def _calls(mapping: Mapping[str, Any], *, fixed: bool) -> Iterator[ToolCall]:
     for call in mapping.get("tool_calls") or ():
         if isinstance(call, Mapping):
-            yield call_of(call)
+            yield call_of(call, fixed=fixed)
     legacy = mapping.get("function_call")
     if isinstance(legacy, Mapping):
-        yield ToolCall(name=str(legacy.get("name") or ""), arguments=arguments_text(legacy.get("arguments")))
+        yield call_of({"name": legacy.get("name"), "arguments": legacy.get("arguments")}, fixed=fixed)

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-from ctxopt_core.budget import Component, Shares
+from ctxopt_core.budget import COMPONENTS, Component, Shares, allocate
 from ctxopt_core.component_cuts import ComponentCut, cut_query, cut_system
 from ctxopt_core.documents import Packing, pack_documents
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.history import Trimming
+from ctxopt_core.history import HistoryPolicy, Trimming
 from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.options import FitOptions
 from ctxopt_core.rendering import Draft
 from ctxopt_core.subject import Subject, describe_costs, measure_needs
-from ctxopt_core.turn_strategy import trim
+from ctxopt_core.turn_strategy import summarized, trim
 
 _LEAST_RATE = 0.25
 
@@ -90,15 +90,43 @@ class Parts:
     def trim(self, allowed: int) -> None:
         """Trim the conversation again."""
         self.allowed["history"] = allowed
-        subject = self.subject
-        self.trimming = trim(
+        self.trimming = self._trimmed(self.options.history)
+
+    def summarize(self) -> None:
+        """Have what is left out summarised, where room is kept for that. Nothing is trimmed after it."""
+        subject, before = self.subject, self.trimming
+        self.trimming = summarized(
+            before,
             subject.conversation,
-            max(0, allowed),
             subject.capped,
             policy=self.options.history,
+            trim_again=self._trimmed,
+            query=subject.query,
+        )
+        if self.trimming is not before and self.whole() > subject.limit:
+            # A framing that renders the placeholder at more than it counts alone.
+            note = "the summary did not fit as it is rendered"
+            self.trimming = replace(before, summary_room=0, fell_back_to="turns", notes=(*before.notes, note))
+
+    def _trimmed(self, policy: HistoryPolicy) -> Trimming:
+        subject = self.subject
+        return trim(
+            subject.conversation,
+            max(0, self.allowed["history"]),
+            subject.capped,
+            policy=policy,
             query=subject.query,
             task=subject.query_text,
+            stable_limit=self._stable_limit() if policy.moves_in_steps else None,
         )
+
+    def _stable_limit(self) -> int:
+        """Return what the conversation may count at every request, whatever the other components need at this one."""
+        subject = self.subject
+        if subject.only_messages:
+            return subject.available - self.needs["system"]
+        everything = dict.fromkeys(COMPONENTS, subject.available)
+        return allocate(subject.available, everything, self.shares).history
 
     def was_cut(self, name: Component) -> bool:
         """Tell whether a component holds less than it had, and has a share that lets it grow again."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 PLACEHOLDER_ROLE = "assistant"
-_PATTERN = re.compile(r"\[[\d,]+ earlier messages? omitted\]")
-_LONGEST = 60
+_PATTERN = re.compile(r"\[[\d,]+ earlier messages? omitted(?:; named there: [!-\\^-~ ]+)?\]")
 
 
-def placeholder_text(messages: int) -> str:
-    """Return the neutral note that says how many messages were left out."""
-    return f"[{messages:,} earlier message{'s' if messages != 1 else ''} omitted]"
+def placeholder_text(messages: int, named: Sequence[str] = ()) -> str:
+    """Return the neutral note that says how many messages were left out, and what identifiers were named there."""
+    names = f"; named there: {', '.join(named)}" if named else ""
+    return f"[{messages:,} earlier message{'s' if messages != 1 else ''} omitted{names}]"
 
 
 def is_placeholder(text: str) -> bool:
     """Tell whether a text is the note of an earlier fit."""
-    return text[:1] == "[" and len(text) <= _LONGEST and _PATTERN.fullmatch(text) is not None
+    return text[:1] == "[" and _PATTERN.fullmatch(text) is not None
 
 
 def is_placeholder_message(role: str, texts: tuple[str, ...]) -> bool:

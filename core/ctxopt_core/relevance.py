@@ -124,7 +124,9 @@ def inverse_frequency(holding: int, texts: int) -> float:
 def _score(counts: Mapping[str, int], worth: Mapping[str, float], relative_length: float) -> float:
     damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
     grown = _SATURATION + 1.0
-    return math.fsum([worth[term] * times * grown / (times + damping) for term, times in counts.items() if term in worth])
+    return math.fsum(
+        [worth[term] * times * grown / (times + damping) for term, times in counts.items() if term in worth]
+    )
 
 
 def terms_of(text: str) -> tuple[str, ...]:

@@ -1,31 +1,47 @@
-"""Which earlier turns are kept for what is asked now: the newest ones, then those that say most about it."""
+"""The strategy `relevance`: the newest turns, then those that say most about what is asked now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.message_worth import worth_of_messages
 from ctxopt_core.relevance import Scorer
 from ctxopt_core.turn_draft import TurnDraft
-from ctxopt_core.turns import Turn
+from ctxopt_core.turns import Turn, turn_ranges
 
-WorthOf = Callable[[Sequence[Turn]], Sequence[float]]
+LOOK_BACK_CHARACTERS = 160_000
+LOOK_BACK_PER_TOKEN = 16
+# A token is hardly ever longer; a turn with more characters for each token that is left is not counted in vain.
+_LONGEST_TOKEN = 10
 
 
-def add_relevant_turns(draft: TurnDraft, stop: int, worth_of: WorthOf) -> None:
+def look_back(room: int) -> int:
+    """Return how many characters before the query are looked at by default, where the earlier turns have `room` tokens.
+
+    160,000, about 40,000 tokens of English, or four times the room if that is more: the cost of a fit follows the
+    window and not the conversation.
+    """
+    return max(LOOK_BACK_CHARACTERS, LOOK_BACK_PER_TOKEN * room)
+
+
+def add_relevant_turns(draft: TurnDraft, stop: int, task: str, *, most_characters: int | None = None) -> None:
     """Keep the newest turns up to their share, then those that are worth most; all of them whole.
 
     Args:
         draft: The trimming in the making.
         stop: Index of the query; the turns before it are looked at.
-        worth_of: Tells what turns, given newest first, are worth to what is asked.
+        task: What is asked now.
+        most_characters: How many characters before the query are looked at; None for all.
     """
-    turns = list(draft.counted_turns(stop))
+    turns, complete = draft.scan(stop)
+    if not complete:
+        turns += _older_turns(draft.conversation, turns, most_characters)
     if turns and not draft.opens_properly(turns[-1]):
         turns.pop()
-    if not turns or sum(turn.tokens for turn in turns) <= draft.left:
+    if complete or not turns:
         draft.keep_whole(turns)
         return
     draft.scattered = True
@@ -40,55 +56,64 @@ def add_relevant_turns(draft: TurnDraft, stop: int, worth_of: WorthOf) -> None:
         draft.add_part(turns[0])
         return
     # The note of an earlier fit goes, so that its turn gives the first message and a new note.
-    turns = [turn for turn in turns if turn.plain or not draft.units_of(turn).superseded or turn is turns[0]]
-    taken = chosen_turns(turns, worth_of(turns), room, room * draft.policy.recent_share / 100)
-    draft.keep_whole([turns[n] for n in taken])
+    turns = [turn for turn in turns if turn is turns[0] or not draft.holds_placeholder(turn)]
+    worth = worth_of_turns(task, draft.conversation, turns, draft.policy.scorer)
+    taken = _chosen(draft, turns, worth, room)
+    draft.keep_whole(taken)
     if first is not None and first not in draft.kept:
         draft.add_first(first)
+    whole = {turn.start for turn in taken}
+    left_out = next((turn for turn in turns if turn.start not in whole), None)
+    if left_out is not None and left_out.start != first:
+        draft.add_part(left_out)
 
 
-def chosen_turns(turns: Sequence[Turn], worth: Sequence[float], room: int, recent_room: float) -> list[int]:
-    """Return the positions of the turns that are kept, in ascending order; the newest one whenever it fits.
+def worth_of_turns(
+    task: str, conversation: Conversation, turns: Sequence[Turn], scorer: Scorer | None
+) -> Sequence[float]:
+    """Return what turns, given newest first, are worth to a task: as much as the best of their messages."""
+    starts = [0]
+    texts: list[str] = []
+    for turn in reversed(turns):
+        texts.extend(conversation.glance(index).text for index in range(turn.start, turn.stop))
+        starts.append(len(texts))
+    worth = worth_of_messages(task, texts, scorer)
+    return [max(worth[start:stop]) for start, stop in pairwise(starts)][::-1]
 
-    Args:
-        turns: The turns, newest first, at least one.
-        worth: What each is worth.
-        room: Tokens that they may take together.
-        recent_room: Tokens of these that the newest turns may take before any other is looked at.
-    """
-    taken: set[int] = set()
-    for n, turn in enumerate(turns):
-        if turn.tokens > (min(room, recent_room) if n else room):
+
+def _older_turns(conversation: Conversation, scanned: Sequence[Turn], most_characters: int | None) -> list[Turn]:
+    """Return the turns before those that were scanned, as far as one looks back; they are not counted."""
+    left = math.inf if most_characters is None else most_characters
+    left -= sum(_characters(conversation, turn) for turn in scanned)
+    older: list[Turn] = []
+    for turn in turn_ranges(conversation, scanned[-1].start):
+        left -= _characters(conversation, turn)
+        if left < 0:
             break
-        taken.add(n)
-        room -= turn.tokens
-        recent_room -= turn.tokens
+        older.append(turn)
+    return older
+
+
+def _chosen(draft: TurnDraft, turns: Sequence[Turn], worth: Sequence[float], room: int) -> list[Turn]:
+    """Return the turns that are kept, newest first; the newest one always."""
+    recent_room = room * draft.policy.recent_share / 100
+    taken: dict[int, Turn] = {}
+    for n, turn in enumerate(turns):
+        counted = draft.counted(turn)
+        if counted.tokens > (min(room, recent_room) if n else room):
+            break
+        taken[n] = counted
+        room -= counted.tokens
+        recent_room -= counted.tokens
     for n in sorted(range(len(turns)), key=lambda n: (-worth[n], n)):
-        if n not in taken and turns[n].tokens <= room:
-            taken.add(n)
-            room -= turns[n].tokens
-    return sorted(taken)
+        if n in taken or _characters(draft.conversation, turns[n]) > _LONGEST_TOKEN * room:
+            continue
+        counted = draft.counted(turns[n])
+        if counted.tokens <= room:
+            taken[n] = counted
+            room -= counted.tokens
+    return [taken[n] for n in sorted(taken)]
 
 
-def worth_to(task: str, conversation: Conversation, scorer: Scorer | None) -> WorthOf:
-    """Return a function that tells what turns are worth to a task: as much as the best of their messages."""
-
-    def worth_of(turns: Sequence[Turn]) -> list[float]:
-        oldest_first = [*reversed(turns)]
-        starts = [0]
-        texts: list[str] = []
-        for turn in oldest_first:
-            texts.extend(_text(conversation, index) for index in range(turn.start, turn.stop))
-            starts.append(len(texts))
-        worth = worth_of_messages(task, texts, scorer)
-        return [max(worth[start:stop]) for start, stop in pairwise(starts)][::-1]
-
-    return worth_of
-
-
-def _text(conversation: Conversation, index: int) -> str:
-    message = conversation.message(index)
-    if not message.name and isinstance(message.content, str) and not message.tool_calls:
-        return message.content
-    called = [text for call in message.tool_calls for text in (call.name, call.arguments)]
-    return "\n".join((*([message.name] if message.name else ()), *message.texts, *called))
+def _characters(conversation: Conversation, turn: Turn) -> int:
+    return sum(len(conversation.glance(index).text) for index in range(turn.start, turn.stop))

@@ -73,7 +73,8 @@ class Framing(Protocol):
     """How the whole request is rendered around its four components.
 
     1. `documents` tells how one document stands in the prompt.
-    2. `fixed(request, counter)` is the tokens of the request with all four components empty, tool schemas included;
+    2. `fixed(request, counter)` is the tokens of the request with all four components empty, tool schemas and the
+       entries of its sections included;
        `system_overhead(counter)` is what each text of `request.system` costs beside its own count.
     3. `whole(request, conversation, draft, counter)` is the tokens of the request as it will be sent with the parts of
        `draft`. It is what the guarantee rests on, so it renders; it does not add up estimates.
@@ -102,9 +103,10 @@ class Framing(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatFraming:
-    """A chat request: a system message for each system text, the conversation, one user message.
+    """A chat request: a system message for each system text and each section, the conversation, one user message.
 
-    The user message holds the documents, a blank line, and the entries of the query.
+    The entries of a section are joined by newlines. The user message holds the documents, a blank line, and the entries
+    of the query.
 
     Args:
         documents: How one document stands in the prompt.
@@ -118,10 +120,11 @@ class ChatFraming:
         return True
 
     def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
-        """Return the tokens of tool schemas, of the request's own framing and of the caller's fixed text."""
-        tools = schema_tokens(request, counter)
+        """Return the tokens of tool schemas, sections, the request's own framing and the caller's fixed text."""
+        beside = schema_tokens(request, counter) + request.fixed_tokens
+        beside += sum(_message(counter, "system", section.text) for section in request.sections if section.text)
         user = _message(counter, "user", "") if request.query or request.documents else 0
-        return TOKENS_PER_REQUEST + tools + request.fixed_tokens + user
+        return TOKENS_PER_REQUEST + beside + user
 
     def system_overhead(self, counter: TokenCounter) -> int:
         """Return the framing of one system message."""

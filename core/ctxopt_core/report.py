@@ -52,6 +52,7 @@ class HistoryReport:
         messages: Messages that there were.
         kept: Messages that stay, whole or shortened.
         shortened: Messages that stay in part.
+        summarised: Messages that a summary stands for.
         turns: Turns that stay, whole or in part, the current one aside.
         placeholder: Whether a placeholder says what was left out.
         reasons: How many messages were dropped for which reason.
@@ -61,6 +62,7 @@ class HistoryReport:
     messages: int = 0
     kept: int = 0
     shortened: int = 0
+    summarised: int = 0
     turns: int = 0
     placeholder: bool = False
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -69,7 +71,22 @@ class HistoryReport:
     @property
     def dropped(self) -> int:
         """Messages that went."""
-        return self.messages - self.kept
+        return self.messages - self.kept - self.summarised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionReport:
+    """What became of one section.
+
+    Args:
+        name: What the section is called.
+        entries: Entries that there were.
+        kept: Entries that stay; the newest one may stay in part.
+    """
+
+    name: str
+    entries: int
+    kept: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +98,7 @@ class FitReport:
 
     Args:
         input_budget: The most that the rendered request may count, in tokens.
-        fixed: Tokens that are not budgeted: template, tool schemas, framing.
+        fixed: Tokens that are not budgeted: template, tool schemas, framing, and what is kept of sections.
         reserve: Tokens kept free for the answer and for safety.
         untouched: Whether the request fitted as it was.
         counted_output: What the fitted request counts; None for an untouched one that was not counted.
@@ -92,8 +109,11 @@ class FitReport:
         exact: Whether counts are exact; False for an estimate.
         documents: What became of each document.
         history: What became of the conversation.
+        sections: What became of each section.
         strategy: The history strategy that was used.
         fell_back_to: What was used instead where a strategy failed.
+        repeated_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before, byte
+            for byte; None for a request that was not cut, since it repeats all of it.
         notes: Fallbacks and choices that the caller should know of.
         cost: What the request costs, where prices are known.
         budgets: Tokens that each component was allowed; None when nothing was cut.
@@ -104,6 +124,7 @@ class FitReport:
             documents that fit would have reached.
         count_before: Counts the whole input when it is asked for.
         count_documents: Counts every document when it is asked for.
+        count_sections: Counts what is kept of every section when it is asked for.
     """
 
     input_budget: int
@@ -118,8 +139,10 @@ class FitReport:
     exact: bool = True
     documents: tuple[DocumentReport, ...] = ()
     history: HistoryReport = field(default_factory=HistoryReport)
+    sections: tuple[SectionReport, ...] = ()
     strategy: str = "turns"
     fell_back_to: str | None = None
+    repeated_tokens: int | None = None
     notes: tuple[str, ...] = ()
     cost: Mapping[str, float] | None = None
     budgets: Mapping[str, int] | None = None
@@ -129,6 +152,7 @@ class FitReport:
     score_order_share: float | None = None
     count_before: Callable[[], Mapping[str, int]] = field(default=dict, repr=False, compare=False)
     count_documents: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
+    count_sections: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
@@ -181,6 +205,11 @@ class FitReport:
         """Tokens of each document as it came, rendered, separator included."""
         return tuple(self.count_documents())
 
+    @cached_property
+    def section_tokens(self) -> tuple[int, ...]:
+        """Tokens of what is kept of each section, rendered."""
+        return tuple(self.count_sections())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values, ready for JSON."""
         from ctxopt_core.report_views import as_dict
@@ -206,6 +235,6 @@ class FitReport:
         """Pickle the figures; what needs the input is counted now."""
         state = dict(self.__dict__)
         state["_before"] = self._before
-        state["document_tokens"] = self.document_tokens
-        state["count_before"], state["count_documents"] = dict, tuple
+        state["document_tokens"], state["section_tokens"] = self.document_tokens, self.section_tokens
+        state["count_before"], state["count_documents"], state["count_sections"] = dict, tuple, tuple
         return state

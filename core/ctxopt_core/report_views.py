@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ctxopt_core.report import DocumentReport, FitReport
+    from ctxopt_core.report import DocumentReport, FitReport, HistoryReport
 
 _MOST_ROWS = 12
 _LONGEST_ID = 40
@@ -37,7 +38,12 @@ def as_dict(report: FitReport) -> dict[str, Any]:
         "cumulative_score": report.cumulative_score,
         "selection": report.selection,
         "score_order_share": report.score_order_share,
+        "repeated_tokens": report.repeated_tokens,
         "history": {**asdict(report.history), "dropped": report.history.dropped},
+        "sections": [
+            {**asdict(row), "tokens": tokens}
+            for row, tokens in zip(report.sections, report.section_tokens, strict=True)
+        ],
         "strategy": report.strategy,
         "fell_back_to": report.fell_back_to,
         "notes": list(report.notes),
@@ -46,10 +52,11 @@ def as_dict(report: FitReport) -> dict[str, Any]:
 
 
 def as_event(report: FitReport) -> dict[str, Any]:
-    """Return the figures that are known without counting the whole input."""
+    """Return the figures that are known without counting the whole input, as plain values."""
     states = [row.state for row in report.documents]
     return {
         "model": report.model,
+        "context_window": report.context_window,
         "encoding": report.encoding,
         "exact": report.exact,
         "input_budget": report.input_budget,
@@ -60,9 +67,31 @@ def as_event(report: FitReport) -> dict[str, Any]:
         "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
         "selection": report.selection,
         "messages": {"given": report.history.messages, "kept": report.history.kept},
+        "history": _history_known(report.history),
+        "sections": _sections_known(report),
+        "components": None if report.budgets is None else _known(report.budgets, report.after),
         "strategy": report.strategy,
         "fell_back_to": report.fell_back_to,
     }
+
+
+def _history_known(history: HistoryReport) -> dict[str, Any]:
+    return {
+        "shortened": history.shortened,
+        "summarised": history.summarised,
+        "dropped": dict(history.reasons),
+        "turns": history.turns,
+    }
+
+
+def _sections_known(report: FitReport) -> list[dict[str, Any]]:
+    """Sections that were not cut are as large as they came, and not counted for this."""
+    tokens = (None,) * len(report.sections) if report.untouched else report.section_tokens
+    return [{**asdict(row), "tokens": count} for row, count in zip(report.sections, tokens, strict=True)]
+
+
+def _known(budgets: Mapping[str, int], after: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    return {name: {"budget": budget, "after": after.get(name, 0)} for name, budget in budgets.items()}
 
 
 def as_text(report: FitReport) -> str:
@@ -72,6 +101,7 @@ def as_text(report: FitReport) -> str:
         lines += ["", *_documents(report)]
     if report.history.messages:
         lines += ["", *_history(report)]
+    lines += _sections(report)
     lines += [f"note: {note}" for note in report.notes]
     return "\n".join(lines)
 
@@ -125,7 +155,13 @@ def _history(report: FitReport) -> list[str]:
     history = report.history
     reasons = ", ".join(f"{count} {reason}" for reason, count in history.reasons.items())
     kept = f"{history.kept} of {history.messages} messages kept, {history.shortened} of them shortened"
+    kept += f", {history.summarised} summarised" if history.summarised else ""
     return [f"history: {kept}, {history.turns} earlier turns; dropped: {reasons or 'none'}"]
+
+
+def _sections(report: FitReport) -> list[str]:
+    rows = zip(report.sections, report.section_tokens, strict=True)
+    return [f"{row.name}: {row.kept} of {row.entries} entries kept, {tokens:,} tokens" for row, tokens in rows]
 
 
 def _aligned(rows: list[tuple[str, str, str, str]], *, left: int = 1) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ctxopt_core.message_views import SYSTEM_ROLES, MessageViews
 from ctxopt_core.messages import ALLOWANCES, TOOL_ROLES, Attachment, AttachmentKind, Message, ToolCall, ToolResult
+from ctxopt_core.sections import Section
 
 __all__ = [
     "ALLOWANCES",
@@ -20,6 +21,7 @@ __all__ = [
     "ContextRequest",
     "Document",
     "Message",
+    "Section",
     "ToolCall",
     "ToolResult",
     "schema_texts",
@@ -69,6 +71,7 @@ class ContextRequest:
         documents: The retrieved documents.
         history: The conversation, oldest message first. It may be lazy: only what is looked at is read.
         tools: Tool schemas; a mapping is counted as compact JSON.
+        sections: Further texts with a budget of their own, such as saved memories.
         fixed_tokens: Tokens of everything else that will be rendered.
 
     Raises:
@@ -81,12 +84,13 @@ class ContextRequest:
     documents: Sequence[Document] = ()
     history: tuple[Message, ...] | list[Message] | MessageViews = ()
     tools: Sequence[str | Mapping[str, Any]] = ()
+    sections: Sequence[Section] = ()
     fixed_tokens: int = 0
 
     def __post_init__(self) -> None:
         for name in ("system", "query"):
             object.__setattr__(self, name, _as_texts(name, getattr(self, name)))
-        for name in ("documents", "history", "tools"):
+        for name in ("documents", "history", "tools", "sections"):
             _check_items(name, getattr(self, name))
         if isinstance(self.fixed_tokens, bool) or not isinstance(self.fixed_tokens, int) or self.fixed_tokens < 0:
             message = f"`fixed_tokens` must be a number of tokens, 0 or more, got {self.fixed_tokens!r}"
@@ -113,7 +117,7 @@ def _compact(tool: Mapping[str, Any]) -> str:
 
 
 _ITEM_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
-    {"documents": (Document,), "history": (Message,), "tools": (str, Mapping)}
+    {"documents": (Document,), "history": (Message,), "tools": (str, Mapping), "sections": (Section,)}
 )
 
 

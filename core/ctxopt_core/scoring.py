@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextvars import ContextVar
-from inspect import isawaitable, iscoroutine, iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from ctxopt_core.caller_loop import call_or_await, is_coroutine_function
 from ctxopt_core.relevance import Scorer
-
-if TYPE_CHECKING:
-    from ctxopt_core.awaiting import AwaitingLoop
 
 
 @runtime_checkable
@@ -24,10 +20,6 @@ class AsyncScorer(Scorer, Protocol):
 
     async def ascore(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
         """Return one score for each text."""
-
-
-announced: ContextVar[AwaitingLoop | None] = ContextVar("ctxopt_awaiting_loop", default=None)
-"""The event loop that waits for the work of this thread; see `ctxopt_core.awaiting`."""
 
 
 def check_scorer(scorer: object) -> None:
@@ -74,22 +66,13 @@ def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]
 
 
 def _scores(scorer: Scorer, query: str, texts: Sequence[str]) -> Any:
-    loop = announced.get()
-    if loop is not None and loop.is_elsewhere():
-        if isinstance(scorer, AsyncScorer):
-            return loop.result_of(scorer.ascore, query, texts)
-        if iscoroutinefunction(scorer):
-            return loop.result_of(scorer, query, texts)
-    found: Any = scorer(query, texts)
-    if isawaitable(found):
-        if iscoroutine(found):
-            found.close()
-        message = (
-            f"`scorer` {_name(scorer)} can only be awaited, and no event loop waits for this call; use `afit` or "
-            "`ainvoke` in place of `fit` or `invoke`"
-        )
-        raise TypeError(message)
-    return found
+    named = f"`scorer` {_name(scorer)}"
+    if isinstance(scorer, AsyncScorer):
+        return call_or_await(scorer, scorer.ascore, query, texts, named=named)
+    if is_coroutine_function(scorer):
+        awaited: Any = scorer
+        return call_or_await(None, awaited, query, texts, named=named)
+    return call_or_await(scorer, None, query, texts, named=named)
 
 
 def _number(score: Any, scorer: Scorer) -> float:

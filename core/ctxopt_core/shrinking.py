@@ -56,24 +56,13 @@ class _Plan:
     def tokens(self) -> int:
         return sum(self.targets.values())
 
-    def lowest(self, index: int, floor: int) -> int:
-        """Return what a message counts when its texts are cut to `floor` tokens and its attachments are gone."""
-        conversation = self.conversation
-        message = conversation.message(index)
-        cost, text, spoken = conversation.cost(index), conversation.text_cost(index), conversation.spoken_cost(index)
-        attached = max(0, sum(attachment.cost for attachment in message.removable) - TEXT_FLOOR)
-        least = floor * max(1, len(message.tool_results))
-        if spoken:
-            least += spoken if floor > _LAST_FLOOR else min(spoken, _LEAST_SPOKEN)
-        return cost - max(0, text - least) - attached
-
     def lower(self, indices: Iterable[int], floor: int, budget: int) -> None:
         """Lower targets in the given order until the plan is within `budget`."""
         over = self.tokens - budget
         for index in indices:
             if over <= 0:
                 return
-            cut = min(over, max(0, self.targets[index] - self.lowest(index, floor)))
+            cut = min(over, max(0, self.targets[index] - lowest_tokens(self.conversation, index, floor)))
             self.targets[index] -= cut
             over -= cut
 
@@ -82,7 +71,7 @@ class _Plan:
         over = self.tokens - budget
         if over <= 0 or not indices:
             return
-        lows = {i: self.lowest(i, floor) for i in indices}
+        lows = {i: lowest_tokens(self.conversation, i, floor) for i in indices}
         room = sum(self.targets[i] - lows[i] for i in indices) - over
         left = max(0, room)
         ranked = sorted(indices, key=lambda i: self.targets[i] - lows[i])
@@ -105,6 +94,20 @@ class _Plan:
                 more = min(left, self.conversation.cost(index) - self.targets[index])
                 self.targets[index] += more
                 left -= more
+
+
+def lowest_tokens(conversation: Conversation, index: int, floor: int) -> int:
+    """Return what a message counts when its texts are cut to `floor` tokens and its attachments are gone.
+
+    The floor holds for each of the results in it; what a user says beside them is not cut.
+    """
+    message = conversation.message(index)
+    cost, text, spoken = conversation.cost(index), conversation.text_cost(index), conversation.spoken_cost(index)
+    attached = max(0, sum(attachment.cost for attachment in message.removable) - TEXT_FLOOR)
+    least = floor * max(1, len(message.tool_results))
+    if spoken:
+        least += spoken if floor > _LAST_FLOOR else min(spoken, _LEAST_SPOKEN)
+    return cost - max(0, text - least) - attached
 
 
 def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, counter: TokenCounter) -> Shrunk | None:

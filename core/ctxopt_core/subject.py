@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 from ctxopt_core.budget import Component
 from ctxopt_core.capped_counter import CappedCounter
@@ -12,6 +13,7 @@ from ctxopt_core.documents import Packing
 from ctxopt_core.history import Trimming
 from ctxopt_core.rendering import Draft, Framing
 from ctxopt_core.request import ContextRequest
+from ctxopt_core.sections import Section
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import last_user_message
 
@@ -61,6 +63,13 @@ class Subject:
         request = self.request
         return not (request.system or request.query or request.documents) and self.framing.adds_up
 
+    def with_sections(self, sections: Sequence[Section]) -> Subject:
+        """Return the subject with other sections; what was read of the conversation stays read."""
+        changed = copy(self)
+        object.__setattr__(changed, "request", replace(self.request, sections=tuple(sections)))
+        object.__setattr__(changed, "fixed", self.framing.fixed(changed.request, self.counter))
+        return changed
+
     def whole(self, draft: Draft) -> int:
         """Return the tokens of the request rendered with the parts of `draft`."""
         return self.framing.whole(self.request, self.conversation, draft, self.counter)
@@ -97,6 +106,18 @@ def _documents_need(subject: Subject) -> int:
                 return enough + 1
             total += subject.counter.count(rendered)
     return total
+
+
+def fits(subject: Subject) -> bool:
+    """Tell whether the request fits as it is: bytes first, then counts with an early stop, then the rendering."""
+    conversation, available = subject.conversation, subject.available
+    if subject.only_messages:
+        if available < 0:
+            return False
+        return conversation.bytes_prove_fit(available) or conversation.total_up_to(available) <= available
+    if subject.framing.adds_up and conversation.total_up_to(subject.limit) > subject.limit:
+        return False
+    return subject.whole(as_given(subject)) <= subject.limit
 
 
 def as_given(subject: Subject) -> Draft:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from ctxopt_core.head_and_tail import exceeds, head_end, tail_start
 from ctxopt_core.language_guess import guess_language
@@ -14,13 +14,25 @@ if TYPE_CHECKING:
 _SIDES = ("head", "tail", "middle")
 
 
+@runtime_checkable
+class CutMarker(Protocol):
+    """What stands for the omitted part of a text, where that depends on which part it is.
+
+    1. `stands_for(start, stop)` is the text in place of the characters in [start, stop); it depends on nothing else.
+    2. Asked about the whole text, it is as long as it can become.
+    """
+
+    def stands_for(self, start: int, stop: int) -> str:
+        """Return the marker for the characters in [start, stop)."""
+
+
 def truncate(
     text: str,
     budget: int,
     counter: TokenCounter,
     *,
     side: Literal["head", "tail", "middle"] = "head",
-    marker: Callable[[int], str] | str | None = None,
+    marker: CutMarker | Callable[[int], str] | str | None = None,
 ) -> str:
     """Return `text` itself when it fits the budget, else the longest part of it that ends on a sentence and fits.
 
@@ -34,7 +46,8 @@ def truncate(
         counter: What counts the tokens. No more is counted than about what the budget needs.
         side: What is kept: the `"head"`, the `"tail"`, or with `"middle"` both, joined by the marker.
         marker: For `"middle"`, what stands for the omitted part, inside the budget. A function is given the number of
-            characters left out. Where a marker leaves no room for text, the head alone is kept.
+            characters left out, a `CutMarker` where they stood. Where a marker leaves no room for text, the head alone
+            is kept.
 
     Raises:
         ValueError: `side` is not one of the three, or `marker` is given for another side than `"middle"`.
@@ -80,10 +93,10 @@ def omission_marker(characters: int) -> str:
 
 
 def _around_marker(
-    text: str, budget: int, counter: TokenCounter, marker: Callable[[int], str], language: str
+    text: str, budget: int, counter: TokenCounter, marker: Callable[[int, int], str], language: str
 ) -> str | None:
     """Return head, marker and tail within the budget, or None where the marker leaves no room for both."""
-    room = budget - counter.count(marker(len(text)))
+    room = budget - counter.count(marker(0, len(text)))
     while room > 1:
         head = head_end(text, (room + 1) // 2, counter, language=language, greedy=True)
         left = room - counter.count(text[:head])
@@ -91,20 +104,21 @@ def _around_marker(
         if not head or not any(map(str.isalnum, text[tail:])):
             return None
         if head < tail:
-            joined = text[:head] + marker(tail - head) + text[tail:]
+            joined = text[:head] + marker(head, tail) + text[tail:]
             if not counter.exceeds(joined, budget):
                 return joined
         room -= 1
     return None
 
 
-def _marker_function(marker: Callable[[int], str] | str | None) -> Callable[[int], str]:
-    if marker is None:
-        return omission_marker
-    if callable(marker):
-        return marker
-    constant = marker
-    return lambda _characters: constant
+def _marker_function(marker: CutMarker | Callable[[int], str] | str | None) -> Callable[[int, int], str]:
+    if isinstance(marker, CutMarker):
+        return marker.stands_for
+    if isinstance(marker, str):
+        constant = marker
+        return lambda _start, _stop: constant
+    counted = omission_marker if marker is None else marker
+    return lambda start, stop: counted(stop - start)
 
 
 def _check(side: str, marker: object) -> None:

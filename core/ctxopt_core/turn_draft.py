@@ -12,7 +12,7 @@ from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
 from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
-from ctxopt_core.turns import Turn, Units, first_user_message, newest_turns, units_of
+from ctxopt_core.turns import UNCOUNTED, Turn, Units, first_user_message, newest_turns, units_of
 
 _SMALLEST_PART = 24
 # A fragment is worth its noise only where more than this part of the budget would stay unused.
@@ -42,6 +42,12 @@ class TurnDraft:
         self.whole_turns = 0
         self.placeholder_after: int | None = None
         self.scattered = False
+        self.summary_room = 0
+        self.omitted: int | None = None
+        self.strategy: str = "turns"
+        self.fell_back_to: str | None = None
+        self.notes: list[str] = []
+        self.repeated_tokens: int | None = None
         self.end = len(conversation)
         self._units: dict[int, Units] = {}
 
@@ -63,7 +69,20 @@ class TurnDraft:
 
     def counted_turns(self, stop: int) -> Iterable[Turn]:
         """Yield the turns before index `stop`, newest first; results without a call are not counted."""
-        return (turn if turn.plain else self._without_strays(turn) for turn in newest_turns(self.conversation, stop))
+        return map(self.counted, newest_turns(self.conversation, stop))
+
+    def counted(self, turn: Turn) -> Turn:
+        """Return a turn with the tokens that it counts without results that answer no call."""
+        if not turn.plain:
+            return turn._replace(tokens=self.units_of(turn).tokens)
+        if turn.tokens == UNCOUNTED:
+            conversation, inside = self.conversation, range(turn.start, turn.stop)
+            return turn._replace(tokens=sum(conversation.cost(i) for i in inside if not conversation.is_system(i)))
+        return turn
+
+    def holds_placeholder(self, turn: Turn) -> bool:
+        """Tell whether the note of an earlier fit stands in a turn."""
+        return not turn.plain and any(map(self.conversation.is_synthetic, range(turn.start, turn.stop)))
 
     def scan(self, stop: int) -> tuple[list[Turn], bool]:
         """Return the newest turns up to the first that does not fit, and whether they are all that there are."""
@@ -125,7 +144,7 @@ class TurnDraft:
         if self.turns and self.left < max(_SMALLEST_PART, self.budget // _PART_DIVISOR):
             return
         units = self.units_of(turn)
-        shrunk = shrink(self.conversation, units.kept, self.left, self.counter)
+        shrunk = self.shrunk_part(units)
         if shrunk is None or not self._may_start_with(shrunk.kept[0], units):
             return
         self.note(units)
@@ -154,6 +173,14 @@ class TurnDraft:
             self._keep((i for unit in units.kept for i in unit.indices), turn.tokens)
         self._keep(range(*run) if run else (), 0)
 
+    def shrunk_part(self, units: Units) -> Shrunk | None:
+        """Return what of a turn fits in the room that is left."""
+        return shrink(self.conversation, units.kept, self.left, self.counter)
+
+    def note_text(self, messages: int) -> str:
+        """Return the placeholder's text."""
+        return placeholder_text(messages)
+
     def note(self, units: Units) -> None:
         """Remember why messages of a turn belong to no unit."""
         self.reasons.update(dict.fromkeys(units.orphans, "orphan"))
@@ -170,18 +197,20 @@ class TurnDraft:
         trimming = Trimming(
             kept=kept,
             shortened=MappingProxyType(self.shortened),
-            placeholder=placeholder_text(omitted) if omitted else None,
+            placeholder=self.note_text(omitted) if omitted else None,
             placeholder_after=self.placeholder_after if omitted else None,
             reasons=MappingProxyType(self.reasons),
             tokens=self.budget - self.left,
             turns=self.turns,
             whole_turns=self.whole_turns,
             length=len(self.conversation),
+            strategy=self.strategy,
+            fell_back_to=self.fell_back_to,
+            notes=tuple(self.notes),
+            repeated_tokens=self.repeated_tokens,
+            summary_room=self.summary_room if omitted else 0,
         )
         return without_loose_results(self.conversation, trimming)
-
-    def _without_strays(self, turn: Turn) -> Turn:
-        return turn._replace(tokens=self.units_of(turn).tokens)
 
     def _first_cap(self) -> int:
         return int(self.budget * self.policy.first_share / 100)
@@ -189,7 +218,9 @@ class TurnDraft:
     def _placeholder_tokens(self, messages: int) -> int:
         if not self.policy.placeholder:
             return 0
-        text = placeholder_text(messages)
+        if self.summary_room:
+            return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.summary_room
+        text = self.note_text(messages)
         return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(text)
 
     def _may_start_with(self, index: int, units: Units) -> bool:
@@ -210,9 +241,11 @@ class TurnDraft:
         """Messages that are missing behind the first message: right behind it, or anywhere if turns are chosen."""
         if after is None:
             return 0
+        if self.omitted is not None:
+            return self.omitted
         if self.scattered:
             present = frozenset((*kept, *self.conversation.systems))
             return sum(1 for index in range(after + 1, self.end) if index not in present)
         position = kept.index(after) + 1
-        following = kept[position] if position < len(kept) else self.end
+        following = min(kept[position], self.end) if position < len(kept) else self.end
         return following - after - 1 - sum(1 for i in self.conversation.systems if after < i < following)

@@ -23,8 +23,14 @@ from ctxopt_core.messages import TOOL_ROLES, Message
 UnitKind = Literal["user", "assistant", "exchange", "pending"]
 
 
+UNCOUNTED = -1
+
+
 class Turn(NamedTuple):
-    """A range of messages and its tokens; system messages inside the range are neither counted nor part of it."""
+    """A range of messages and its tokens; system messages inside the range are neither counted nor part of it.
+
+    A turn that nobody has counted yet has -1 tokens.
+    """
 
     start: int
     stop: int
@@ -97,6 +103,22 @@ def newest_turns(conversation: Conversation, stop: int) -> Iterator[Turn]:
             end, tokens, plain = index, 0, True
     if tokens or not plain:
         yield Turn(0, end, tokens, plain)
+
+
+def turn_ranges(conversation: Conversation, stop: int) -> Iterator[Turn]:
+    """Yield the turns before index `stop` as `newest_turns` does, but do not count them."""
+    end, plain, found = stop, True, False
+    for index in range(stop - 1, -1, -1):
+        seen = conversation.glance(index)
+        if seen.role in SYSTEM_ROLES:
+            continue
+        found = True
+        plain = plain and seen.plain
+        if seen.role == "user" and (seen.plain or conversation.opens_turn(index)):
+            yield Turn(index, end, UNCOUNTED, plain)
+            end, plain, found = index, True, False
+    if found:
+        yield Turn(0, end, UNCOUNTED, plain)
 
 
 def last_user_message(conversation: Conversation) -> int | None:

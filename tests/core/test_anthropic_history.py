@@ -243,7 +243,8 @@ def test_only_the_rows_that_fill_the_window_are_read(turns):
     turn = [user("look"), *run("a"), assistant("lit")]
     rows = SpiedRows([row for _ in range(turns) for row in turn])
 
-    fitted = fit(ContextRequest(history=WithoutSystemRows(rows)), ContextBudget(max_input_tokens=600), counter=WORDS)
+    request, budget = ContextRequest(history=WithoutSystemRows(rows)), ContextBudget(max_input_tokens=600)
+    fitted = fit(request, budget, counter=WORDS, history=HistoryPolicy(strategy="turns"))
     read = len(rows.read)
 
     assert len(fitted_anthropic(rows, fitted.history)) > 20

@@ -100,8 +100,8 @@ def test_a_search_result_is_text_and_no_attachment():
 
 def test_calls_are_read_from_the_blocks():
     assert message_from_anthropic(CHAT[1]).tool_calls == (
-        ToolCall(id="a", name="look", arguments="{}"),
-        ToolCall(id="b", name="look", arguments="{}"),
+        ToolCall(id="a", name="look", arguments="{}", fixed=True),
+        ToolCall(id="b", name="look", arguments="{}", fixed=True),
     )
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
-from ctxopt_core import ContextBudget, ContextRequest, Message, counter_for, fit
+from ctxopt_core import ContextBudget, ContextRequest, HistoryPolicy, Message, counter_for, fit
 from ctxopt_core.conversation import SYSTEM_SCAN_HEAD, SYSTEM_SCAN_TAIL, Conversation, MessageList
+from ctxopt_core.relevant_turns import LOOK_BACK_CHARACTERS
 from ctxopt_core.turns import newest_turns
 
 
@@ -50,11 +51,31 @@ def words(text):
 def test_a_fit_reads_what_fills_the_window_and_not_the_rest(length):
     views = SpiedViews(length)
 
-    fitted = fit(ContextRequest(history=views), ContextBudget(max_input_tokens=1_000), counter=counter_for(words))
+    fitted = fit(
+        ContextRequest(history=views),
+        ContextBudget(max_input_tokens=1_000),
+        counter=counter_for(words),
+        history=HistoryPolicy(strategy="turns"),
+    )
 
     assert not fitted.untouched
     assert len(views.read) < 120
     assert sum(50 < i < length - 120 for i in views.read) <= 8
+
+
+@pytest.mark.parametrize("length", [10_000, 100_000])
+def test_by_default_a_fit_looks_back_so_many_characters_and_no_further(length):
+    views, counted = SpiedViews(length), Counter()
+
+    def counting(text):
+        counted[text] += 1
+        return words(text)
+
+    fit(ContextRequest(history=views), ContextBudget(max_input_tokens=1_000), counter=counter_for(counting))
+
+    furthest = length - LOOK_BACK_CHARACTERS // len("message 9999 " * 10)
+    assert sum(50 < i < furthest - 100 for i in views.read) <= 8
+    assert len(counted) < 150
 
 
 def test_a_text_is_counted_once():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,7 +94,9 @@ def test_h15_the_note_of_an_earlier_fit_is_replaced():
 def test_h15_without_a_task_the_newest_turns_are_kept(task):
     messages = chat(40, 12)
 
-    assert trimmed(messages, 200, task=task) == trimmed(messages, 200, policy=HistoryPolicy())
+    kept = trimmed(messages, 200, task=task)
+    assert kept.fell_back_to == "turns"
+    assert replace(kept, fell_back_to=None) == trimmed(messages, 200, policy=HistoryPolicy(strategy="turns"))
 
 
 def test_h15_a_task_of_which_nothing_is_found_keeps_the_newest_turns_too():
@@ -187,7 +191,7 @@ def test_worth_of_nothing():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"strategy": "oldest"}, "`strategy` must be one of 'turns', 'relevance'"),
+        ({"strategy": "oldest"}, "`strategy` must be one of 'auto', 'turns'"),
         ({"recent_share": 101}, "`recent_share` must be a percentage"),
         ({"scorer": "bm25"}, "`scorer` must be a function"),
     ],

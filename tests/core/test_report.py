@@ -46,7 +46,7 @@ def test_m1_the_report_has_every_figure():
     assert report.ratio == pytest.approx(report.output_tokens / report.input_tokens)
     assert report.within_budget
     assert report.context_window == 400
-    assert report.strategy == "turns"
+    assert report.strategy == "relevance"
     assert report.fell_back_to is None
     assert report.exact
     reasons = {row.id: row.reason for row in report.dropped_documents}

@@ -1,7 +1,8 @@
-"""What is kept on real sets with gold evidence: of documents, beside what others keep, and of whole requests.
+"""What is kept on real sets with gold evidence: of documents, conversations and tool runs, beside what others keep.
 
     make evaluate                     # installs the others, runs everything, writes the table of docs/benchmarks.md
     python tests/evaluation/evaluate.py --part requests --every 10
+    python tests/evaluation/evaluate.py --part trajectories --half even --every 5 --candidates ours,newest_toolcut
     python tests/evaluation/evaluate.py --part documents --half even --sets docs_musique --candidates ours,score_skip
 
 It reads the folder named by CTXOPT_EVAL_DATA, by default ../shared/data, and leaves with a message where there is none.
@@ -20,10 +21,14 @@ from pathlib import Path
 from document_evaluation.candidates import BY_NAME, CANDIDATES, DEFAULT
 from document_evaluation.cases import MODES, ROOT, SETS, chosen, items, load_data, modes_of
 from document_evaluation.figures import Results
-from document_evaluation.runs import Cell, Memory, cache_folder, gathered, run_all, tasks_of
+from document_evaluation.runs import Cell, gathered, memory_in, run_all, tasks_of
 from document_evaluation.tables import report, write_between_markers
 from document_evaluation.verdict import demands
+from history_evaluation.candidates import CANDIDATES as OF_HISTORY
+from history_evaluation.evaluation import evaluate
+from history_evaluation.runs import PARTS
 from progress import Progress
+from result_memory import cache_folder
 from whole_requests import print_requests
 
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -40,12 +45,13 @@ def keep_to_one_thread() -> None:
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Measure what is kept on the evaluation sets.")
-    names = [candidate.name for candidate in CANDIDATES]
-    parser.add_argument("--part", choices=("all", "documents", "requests"), default="all")
+    names = list(dict.fromkeys(candidate.name for candidate in (*CANDIDATES, *OF_HISTORY)))
+    sets = [*SETS, *(name for part in PARTS.values() for name in part.SETS)]
+    parser.add_argument("--part", choices=("all", "documents", "requests", *PARTS), default="all")
     parser.add_argument("--half", choices=("even", "odd", "all"), default="odd", help="tune on even, report odd")
     parser.add_argument("--every", type=int, help="look at every n-th item only")
     parser.add_argument("--limit", type=int, help="look at so many items of a set at most")
-    parser.add_argument("--sets", type=_names(SETS), default=list(SETS), help="with commas between")
+    parser.add_argument("--sets", type=_names(sets), default=sets, help="with commas between")
     parser.add_argument("--modes", type=_names(MODES), default=list(MODES), help="with commas between")
     parser.add_argument("--candidates", type=_names(names), default=names, help="with commas between")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
@@ -57,20 +63,21 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 def evaluate_documents(options: argparse.Namespace) -> None:
     """Run what is missing, and print or write the tables."""
-    numbers = {name: chosen(name, options.half, options.every, options.limit) for name in options.sets}
-    for name in options.sets:
+    sets = [name for name in SETS if name in options.sets]
+    numbers = {name: chosen(name, options.half, options.every, options.limit) for name in sets}
+    for name in sets:
         if not items(name):
             print(f"{name}: skipped, not in the data", file=sys.stderr)
     ready = available(options.candidates)
     cells = [
         Cell(candidate=candidate, set=name, mode=mode)
         for mode in options.modes
-        for name in options.sets
+        for name in sets
         if mode in modes_of(name) and numbers[name]
         for candidate in ready
         if BY_NAME[candidate].runs_on(name, mode)
     ]
-    memory = Memory(cache_folder())
+    memory = memory_in(cache_folder())
     if options.remembered:
         cells = [cell for cell in cells if not tasks_of([cell], numbers, memory)]
     tasks = tasks_of(cells, numbers, memory)
@@ -136,6 +143,9 @@ def main() -> None:
         evaluate_documents(options)
     if options.part in {"all", "requests"}:
         print_requests(data, options.every or _REQUESTS_EVERY)
+    for part in PARTS:
+        if options.part in {"all", part}:
+            evaluate(part, options, PAGE)
 
 
 def _names(choices: Sequence[str]) -> object:

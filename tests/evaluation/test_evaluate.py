@@ -15,11 +15,21 @@ PROGRAM = Path(__file__).parent / "evaluate.py"
 LOADER = """
 import gzip, json, os
 HERE = os.path.dirname(os.path.abspath(__file__))
-def items(name):
+def lines(name):
     path = os.path.join(HERE, name + ".jsonl.gz")
     if os.path.exists(path):
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
+        with gzip.open(path, "rt", encoding="utf-8") as found:
+            yield from map(json.loads, found)
+def items(name):
+    for line in lines(name):
+        if "questions" in line:
+            for question in line["questions"]:
+                yield {**question, "conversation": line["id"], "messages": line["messages"]}
+        elif "checkpoints" in line:
+            for point in line["checkpoints"]:
+                yield {"messages": line["messages"][:point["at"]], "tools": line["tools"], "values": point["values"]}
+        else:
+            yield line
 def doc_survival(item, kept, context=0):
     gold = [d for d in item["documents"] if d["gold"]]
     found = [d["text"] in kept.get(d["id"], "") for d in gold]
@@ -28,6 +38,9 @@ def message_survival(item, kept):
     return float(set(item["evidence"]) <= set(kept)), 0.0
 def answer_token_recall(answers, kept_text):
     return 0.5
+def value_survival(item, kept_text):
+    seen = [value["value"] in kept_text for value in item["values"]]
+    return sum(seen) / len(seen), float(all(seen))
 """
 
 
@@ -108,3 +121,63 @@ def test_an_unknown_candidate_is_named_with_those_that_there_are(lanterns):
 
     assert done.returncode == 2
     assert "unknown: theirs; there are ours, " in done.stderr
+
+
+def agent_run(number):
+    """A run of an agent that lights a lamp which was named long before."""
+    call = {"id": "c1", "type": "function", "function": {"name": "light", "arguments": f'{{"lamp": "L{number}"}}'}}
+    messages = [
+        {"role": "system", "content": "You tend the lamps."},
+        {"role": "user", "content": f"Lamp L{number} is the one that I mean."},
+        *({"role": "assistant" if i % 2 == 0 else "user", "content": f"Word {i}. " * 40} for i in range(20)),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "name": "light", "content": "It burns."},
+    ]
+    return {
+        "id": f"run {number}",
+        "messages": messages,
+        "tools": [call["function"]],
+        "checkpoints": [{"at": 22, "values": [{"value": f"L{number}"}]}],
+    }
+
+
+@pytest.fixture
+def histories(tmp_path):
+    """A folder with two chats, one question on each, and four runs of an agent."""
+    (tmp_path / "evaldata.py").write_text(LOADER, encoding="utf-8")
+    chats = [
+        {
+            "id": f"chat {number}",
+            "messages": [
+                {"id": i, "role": "user" if i % 2 == 0 else "assistant", "content": f"Lantern {i} burns. " * 20}
+                for i in range(80)
+            ],
+            "questions": [{"question": "Which lantern is the last?", "evidence": [79]}],
+        }
+        for number in range(2)
+    ]
+    write(tmp_path, "conv_locomo", *chats)
+    write(tmp_path, "traj_tau_airline", *map(agent_run, range(4)))
+    write(tmp_path, "traj_bfcl_long", *map(agent_run, range(4)))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("part", "candidates", "expected"),
+    [
+        ("conversations", "ours,newest,oracle", "| newest | 1.00 1.00 1.00 | 1.00 1.00 1.00 |"),
+        ("trajectories", "ours,newest_groups", "| newest_groups | 0.00 0.00 |"),
+        ("replay", "ours,newest_groups,unlimited", "### tools_small, window 3,000 (22 requests)"),
+    ],
+)
+def test_it_compares_candidates_on_histories_and_remembers_them(histories, part, candidates, expected):
+    words = ("--part", part, "--candidates", candidates, "--jobs", "1")
+
+    first, second = run(histories, *words), run(histories, *words, "--remembered")
+
+    assert first.returncode == 0, first.stderr
+    assert expected in first.stdout
+    assert "| `ours`: no budget violation, no broken pair, no failure | yes |" in first.stdout
+    assert first.stdout == second.stdout
+    assert part in first.stderr
+    assert part not in second.stderr

@@ -83,7 +83,7 @@ def test_m3_the_event_holds_figures_and_no_content() -> None:
         "gpt-4o",
         "o200k_base",
         "score",
-        "turns",
+        "relevance",
     }
     assert sum(data["documents"].values()) == 9
 

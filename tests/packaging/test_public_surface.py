@@ -30,6 +30,7 @@ CORE_NAMES = [
     "Packing",
     "PlainDocuments",
     "Scorer",
+    "Section",
     "Shares",
     "TiktokenCounter",
     "TokenCounter",
@@ -56,6 +57,7 @@ LANGCHAIN_NAMES = [
     "ContextOptimizerMiddleware",
     "OptimizedInput",
     "RequestOverflowError",
+    "omitted_content_tool",
     "pre_model_hook",
     "with_optimizer",
 ]

@@ -69,7 +69,7 @@ class Candidate:
     def key(self) -> str:
         """What tells its results from those of other candidates and releases."""
         if self.group == "ours":
-            return f"{self.source}-{core_release()}"
+            return f"{self.source}-{core_release(__file__)}"
         return "-".join((self.source, self.release, *self.releases.values()))
 
     def problem(self) -> str:
@@ -105,10 +105,10 @@ def pack_with(policy: DocumentPolicy, case: Case, budget: int) -> Kept:
 
 
 @functools.cache
-def core_release() -> str:
-    """Return what tells one state of ours from another: the core's source, and how it is called here."""
+def core_release(caller: str) -> str:
+    """Return what tells one state of ours from another: the core's source, and the file that calls it."""
     digest = hashlib.sha256()
-    for path in (*sorted(Path(ctxopt_core.__file__).parent.glob("*.py")), Path(__file__)):
+    for path in (*sorted(Path(ctxopt_core.__file__).parent.glob("*.py")), Path(caller)):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 

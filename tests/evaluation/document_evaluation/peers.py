@@ -23,7 +23,7 @@ _CHUNK_TOKENS = 96
 
 
 @functools.cache
-def _bring_vocabularies() -> None:
+def bring_vocabularies() -> None:
     """Hand the bundled vocabularies to tiktoken, which would download them otherwise."""
     from tiktoken import registry
 
@@ -50,7 +50,7 @@ def llmslim_refit(case: Case, budget: int) -> Kept:
 
 
 def _llmslim(case: Case, share: float) -> Kept:
-    _bring_vocabularies()
+    bring_vocabularies()
     from llmslim import compress_documents
 
     results = compress_documents(case.texts, query=case.question, target_ratio=min(1.0, share))
@@ -59,7 +59,7 @@ def _llmslim(case: Case, share: float) -> Kept:
 
 def trimwise(case: Case, budget: int) -> Kept:
     """Trim with the separator in the limit."""
-    _bring_vocabularies()
+    bring_vocabularies()
     result = _trimmer().trim_context(case.texts, budget, query=case.question, separator=SEPARATOR)
     return [(source.source_index, source.text) for source in result.sources if source.text]
 
@@ -73,7 +73,7 @@ def _trimmer() -> Any:
 
 def langchain_trimwise(case: Case, budget: int) -> Kept:
     """Trim with the adapter for LangChain, whose limit leaves the separators out."""
-    _bring_vocabularies()
+    bring_vocabularies()
     from langchain_trimwise import create_trimwise_runnable
 
     runnable = create_trimwise_runnable(budget, trimmer=_trimmer())

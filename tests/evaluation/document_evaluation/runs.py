@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from result_memory import ResultMemory, run_in_processes
 
 from document_evaluation.candidates import BY_NAME, Pack
 from document_evaluation.cases import BUDGETS, Case, case_of, fingerprint, load_data
@@ -46,38 +46,21 @@ class Task:
     missing: tuple[tuple[Cell, int, str], ...]
 
 
-@dataclass(slots=True)
-class Memory:
-    """The results that are there, in one file for each cell and release."""
-
-    folder: Path
-    known: dict[Cell, dict[tuple[int, str], Outcome]] = field(default_factory=dict)
-
-    def outcomes(self, cell: Cell) -> dict[tuple[int, str], Outcome]:
-        """Return the results of a cell by item and budget."""
-        if cell not in self.known:
-            path = self._path(cell)
-            lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-            found = [Outcome(**json.loads(line)) for line in lines]
-            self.known[cell] = {(outcome.number, outcome.budget): outcome for outcome in found}
-        return self.known[cell]
-
-    def add(self, cell: Cell, outcomes: Sequence[Outcome]) -> None:
-        """Remember results, also for the next run; what failed is tried again then."""
-        path = self._path(cell)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write("".join(json.dumps(outcome.row()) + "\n" for outcome in outcomes if not outcome.failed))
-        self.outcomes(cell).update({(outcome.number, outcome.budget): outcome for outcome in outcomes})
-
-    def _path(self, cell: Cell) -> Path:
-        name = f"{cell.set}-{fingerprint(cell.set)}-{cell.mode}-{MEASURED}.jsonl"
-        return self.folder / BY_NAME[cell.candidate].key / name
+Memory = ResultMemory[Cell, Outcome]
 
 
-def cache_folder() -> Path:
-    """Return where results are kept from one run to the next."""
-    return Path(os.environ.get("CTXOPT_EVAL_CACHE") or Path.home() / ".cache" / "ctxopt-evaluation")
+def memory_in(folder: Path) -> Memory:
+    """Return the memory of results in a folder."""
+    return ResultMemory(folder=folder, place=_place, read=_read)
+
+
+def _place(cell: Cell) -> Path:
+    name = f"{cell.set}-{fingerprint(cell.set)}-{cell.mode}-{MEASURED}.jsonl"
+    return Path(BY_NAME[cell.candidate].key) / name
+
+
+def _read(row: Mapping[str, Any]) -> Outcome:
+    return Outcome(**row)
 
 
 def gathered(cells: Sequence[Cell], numbers: dict[str, list[int]], memory: Memory) -> dict[Cell, list[Outcome]]:
@@ -110,19 +93,10 @@ def tasks_of(cells: Sequence[Cell], numbers: dict[str, list[int]], memory: Memor
 
 def run_all(tasks: Sequence[Task], memory: Memory, jobs: int, done: Callable[[int], object]) -> None:
     """Run what is missing; `done` is told how many packings were made."""
-    for results in _results(tasks, jobs):
+    for results in run_in_processes(run_task, tasks, jobs):
         for cell in dict.fromkeys(cell for cell, _ in results):
             memory.add(cell, [outcome for of_cell, outcome in results if of_cell == cell])
         done(len(results))
-
-
-def _results(tasks: Sequence[Task], jobs: int) -> Iterator[list[tuple[Cell, Outcome]]]:
-    if jobs == 1:
-        yield from map(run_task, tasks)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        for future in as_completed([pool.submit(run_task, task) for task in tasks]):
-            yield future.result()
 
 
 def run_task(task: Task) -> list[tuple[Cell, Outcome]]:

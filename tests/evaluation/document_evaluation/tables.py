@@ -41,18 +41,24 @@ def report(results: Results) -> str:
     return "\n\n".join(parts)
 
 
-def write_between_markers(path: Path, text: str) -> None:
+def write_between_markers(path: Path, text: str, name: str = "evaluate") -> None:
     """Put a text between the two markers of a page, in place of what stands there.
+
+    Args:
+        path: The page.
+        text: The text.
+        name: What the markers are called.
 
     Raises:
         ValueError: The page has not exactly one of each marker, in their order.
     """
     page = path.read_text(encoding="utf-8")
-    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        message = f"{path.name} must have {BEGIN} and, after it, {END}, each of them once"
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        message = f"{path.name} must have {begin} and, after it, {end}, each of them once"
         raise ValueError(message)
-    head, rest = page.split(BEGIN)
-    path.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    head, rest = page.split(begin)
+    path.write_text(f"{head}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}", encoding="utf-8")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,0 +1,107 @@
+"""The summary of what a trimming leaves out, in the placeholder that stands for it."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError
+from dataclasses import replace
+
+from ctxopt_core.conversation import Conversation
+from ctxopt_core.history import SUMMARIZING, HistoryPolicy
+from ctxopt_core.placeholder import placeholder_text
+from ctxopt_core.summaries import summarize
+from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.trimming import Trimming
+from ctxopt_core.truncation import truncate
+
+_ROOM_DIVISOR = 4
+
+
+def summary_room(policy: HistoryPolicy, limit: int, counter: TokenCounter) -> int:
+    """Return how many tokens the text of a placeholder with a summary may count, where the history has `limit`."""
+    framing = counter.count(summary_text(999_999, ""))
+    return framing + min(policy.max_summary_tokens, max(1, limit // _ROOM_DIVISOR - framing))
+
+
+def summary_text(messages: int, summary: str) -> str:
+    """Return the text of a placeholder with a summary."""
+    return f"{placeholder_text(messages)[:-1]}. What was said there, in short: {summary}]"
+
+
+def with_summary(
+    trimming: Trimming,
+    conversation: Conversation,
+    counter: TokenCounter,
+    policy: HistoryPolicy,
+    *,
+    query: int | None = None,
+) -> Trimming:
+    """Put the summary of what is left out into the room that a trimming keeps for it.
+
+    Args:
+        trimming: A trimming; one that keeps no room for a summary comes back as it is.
+        conversation: The whole conversation.
+        counter: Counts the texts.
+        policy: Gives the summarizer, and what is done where it fails.
+        query: Index of the query, which is not among what is kept.
+
+    Returns:
+        The trimming with the summary. Where there is none to be had, `fell_back_to` is set and the room is still free:
+        the caller trims again without it.
+
+    Raises:
+        Exception: What the summarizer raises, if the policy lets it through.
+    """
+    after, summarizer = trimming.placeholder_after, policy.summarizer
+    if summarizer is None or policy.strategy not in SUMMARIZING or trimming.fell_back_to:
+        return trimming
+    if not trimming.summary_room or after is None:
+        missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
+        return replace(trimming, notes=(*trimming.notes, "there was no room for a summary")) if missing else trimming
+    left_out = _left_out(trimming, conversation, after, query)
+    most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
+    try:
+        summary = summarize(
+            [conversation.message(index) for index in left_out],
+            counter,
+            summarizer=summarizer,
+            max_summary_tokens=max(1, most),
+        )
+    except CancelledError:
+        # Nobody waits any more.
+        raise
+    except policy.summary_errors as error:
+        replaced = _replacement(policy, error)
+        if replaced is None:
+            note = f"the summarizer failed with {type(error).__name__}"
+            return replace(trimming, fell_back_to="turns", notes=(*trimming.notes, note))
+        summary = replaced
+    text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
+    return replace(
+        trimming,
+        placeholder=text,
+        tokens=trimming.tokens - trimming.summary_room + counter.count(text),
+        reasons={**trimming.reasons, **dict.fromkeys(left_out, "summarized")},
+        summarized=left_out,
+        summary_room=0,
+    )
+
+
+def _left_out(trimming: Trimming, conversation: Conversation, after: int, query: int | None) -> tuple[int, ...]:
+    """Return the messages behind the first one that are gone for want of room."""
+    present = {*trimming.kept, *conversation.systems, *trimming.reasons, query}
+    return tuple(i for i in range(after + 1, len(conversation)) if i not in present and not conversation.is_blank(i))
+
+
+def _replacement(policy: HistoryPolicy, error: Exception) -> str | None:
+    if policy.on_summary_failure == "raise":
+        raise error
+    return None if policy.on_summary_failure == "turns" else policy.on_summary_failure(error)
+
+
+def _fitted_text(messages: int, summary: str, room: int, counter: TokenCounter) -> str:
+    """Return the placeholder's text in at most `room` tokens."""
+    text, allowed = summary_text(messages, summary), room
+    while counter.exceeds(text, room) and allowed > 0:
+        allowed -= max(1, counter.count(text) - room)
+        text = summary_text(messages, truncate(summary, max(0, allowed), counter).strip())
+    return text
