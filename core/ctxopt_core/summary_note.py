@@ -100,8 +100,11 @@ def _replacement(policy: HistoryPolicy, error: Exception) -> str | None:
 
 def _fitted_text(messages: int, summary: str, room: int, counter: TokenCounter) -> str:
     """Return the placeholder's text in at most `room` tokens."""
-    text, allowed = summary_text(messages, summary), room
-    while counter.exceeds(text, room) and allowed > 0:
-        allowed -= max(1, counter.count(text) - room)
+    allowed = room - counter.count(summary_text(messages, ""))
+    while True:
         text = summary_text(messages, truncate(summary, max(0, allowed), counter).strip())
-    return text
+        over = counter.count(text) - room
+        if over <= 0 or allowed <= 0:
+            return text
+        # Counts of parts need not add up to that of their join.
+        allowed -= over
