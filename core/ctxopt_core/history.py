@@ -16,6 +16,7 @@ from ctxopt_core.whole_numbers import check_whole
 __all__ = ["DropReason", "HistoryPolicy", "Strategy", "Trimming"]
 
 Strategy = Literal["auto", "turns", "sliding_window", "relevance", "summarize", "hybrid"]
+Note = Literal["identifiers", "excerpts", "count"]
 OnSummaryFailure = Literal["turns", "raise"] | Callable[[Exception], "str | None"]
 _STABLE: tuple[Strategy, ...] = ("auto", "turns", "summarize")
 SUMMARIZING: tuple[Strategy, ...] = ("summarize", "hybrid")
@@ -54,6 +55,13 @@ class HistoryPolicy:
             instead, and the report says so; `raise` lets the error through; a function is called with the error and
             returns a summary of its own, or None for the newest turns.
         summary_errors: The errors of the summarizer that count as a failure; all others come through.
+        note: What the placeholder says beside the number of messages that were left out. `identifiers`: where tools are
+            at work, the names, numbers, dates and paths of the newest of them that are named nowhere else, so that a
+            later call can repeat them. `excerpts`: the beginning of each question and answer. `count`: nothing. With
+            `stable_prefix` it says nothing more.
+        note_share: The most that this may take, in percent of the history's allocation, and at most 512 tokens.
+        references: Whether the note in a shortened tool result carries a reference with which the omitted lines can be
+            read; see `omitted_content_tool` of `langchain_ctxopt`.
         stable_prefix: Whether the cut moves in steps, so that a request begins with the one before it for as long as
             possible, and the provider's prompt cache finds that again. A step frees a ninth of the history's room or
             more, with tools at work half of it: what they returned is lowered to 100 tokens each, then the oldest
@@ -75,6 +83,9 @@ class HistoryPolicy:
     max_summary_tokens: int = 512
     on_summary_failure: OnSummaryFailure = "turns"
     summary_errors: tuple[type[Exception], ...] = (Exception,)
+    note: Note = "identifiers"
+    note_share: float = 20
+    references: bool = False
     stable_prefix: bool = False
 
     def __post_init__(self) -> None:
@@ -82,11 +93,14 @@ class HistoryPolicy:
             names = ", ".join(map(repr, get_args(Strategy)))
             message = f"`strategy` must be one of {names}, or a function of a view, got {self.strategy!r}"
             raise ValueError(message)
-        for name in ("first_share", "recent_share"):
+        for name in ("first_share", "recent_share", "note_share"):
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 100:
                 message = f"`{name}` must be a percentage from 0 to 100, got {share!r}"
                 raise ValueError(message)
+        if self.note not in get_args(Note):
+            message = f"`note` must be one of {', '.join(map(repr, get_args(Note)))}, got {self.note!r}"
+            raise ValueError(message)
         if self.max_messages is not None:
             self._check_max_messages(self.max_messages)
         check_scorer(self.scorer)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ctxopt_core.argument_excerpts import tokens_in_arguments
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.cut_text import ResultText
 from ctxopt_core.excerpts import Shortened, shorten_message
@@ -18,6 +19,9 @@ from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.tool_excerpts import tool_excerpts
 from ctxopt_core.turns import Unit
 
+HUGE_ARGUMENTS = 256
+ARGUMENTS_FLOOR = 96
+
 
 class LoweredResults:
     """The lowered messages of a trimming, until it is settled what each of them may count.
@@ -26,10 +30,13 @@ class LoweredResults:
         conversation: The whole conversation.
         counter: Counts the texts.
         references: Whether the markers in excerpts say how the omitted lines can be read.
+
+    Huge arguments of calls before the message `arguments_before`, the query, are shortened, too.
     """
 
     def __init__(self, conversation: Conversation, counter: TokenCounter, *, references: bool = False) -> None:
         self.targets: dict[int, int] = {}
+        self.arguments_before = len(conversation)
         self._conversation = conversation
         self._counter = counter
         self._references = references
@@ -117,11 +124,19 @@ class LoweredResults:
 
     def _measured(self, index: int, floor: int) -> int:
         cost, message = self._conversation.cost(index), self._conversation.message(index)
-        least = min(cost, lowest_tokens(self._conversation, index, floor))
-        usual = not message.removable and not message.speaks_beside_results
+        least = min(cost, lowest_tokens(self._conversation, index, floor)) - self._saved_in_arguments(index)
+        usual = not message.removable and not message.speaks_beside_results and not message.tool_calls
         if least == cost or usual:
             return least
-        return cost if shorten_message(message, cost, least, self._counter) is None else least
+        return cost if self._shortened(index, least) is None else least
+
+    def _saved_in_arguments(self, index: int) -> int:
+        """Return the tokens that shortening the huge arguments of an old call saves."""
+        message = self._conversation.message(index)
+        tokens = sum(self._counter.count(call.arguments) for call in message.tool_calls)
+        if tokens <= HUGE_ARGUMENTS or index >= self.arguments_before:
+            return 0
+        return max(0, min(tokens_in_arguments(message, self._counter), tokens - ARGUMENTS_FLOOR))
 
     def _give_back(self, indices: Iterable[int], room: int) -> int:
         """Raise targets in the given order; return the room that is left."""
@@ -178,7 +193,8 @@ class LoweredResults:
     def _shortened(self, index: int, target: int) -> Shortened | None:
         """Return what is left of a message; `_measured` has seen to it that its least target can be met."""
         message, cost = self._conversation.message(index), self._conversation.cost(index)
-        return shorten_message(message, cost, target, self._counter, references=self._references)
+        old = index < self.arguments_before
+        return shorten_message(message, cost, target, self._counter, arguments_may_go=old, references=self._references)
 
 
 def _positions(message: Message) -> list[int]:

@@ -9,17 +9,14 @@ from ctxopt_core.history import HistoryPolicy, Trimming
 from ctxopt_core.identifiers import identifiers_in
 from ctxopt_core.lowered_results import LoweredResults
 from ctxopt_core.pinned_identifiers import pinned_identifiers
-from ctxopt_core.placeholder import placeholder_text
 from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turn_draft import TurnDraft
 from ctxopt_core.turns import Turn, Unit, Units, newest_turns, units_of
 
 RECENT_RESULTS_SHARE = 20
-PINNED_SHARE = 20
 _LOOKED_AT = 64
 _MOST_CHARACTERS = 200_000
-_MOST_NAMES = 512
 _MOST_SET_ASIDE = 0.5
 
 
@@ -47,11 +44,10 @@ class LoweredTurns(TurnDraft):
         self, conversation: Conversation, budget: int, counter: TokenCounter, policy: HistoryPolicy, task: str = ""
     ) -> None:
         super().__init__(conversation, budget, counter, policy)
-        self.lowered = LoweredResults(conversation, counter)
+        self.lowered = LoweredResults(conversation, counter, references=policy.references)
         self._task = task
         self._recent_room = self._recent_left = budget * RECENT_RESULTS_SHARE // 100
         self._charged = 0
-        self._pinned: tuple[str, ...] = ()
         self._part: list[Unit] = []
         self._growing: tuple[Sequence[Unit], Shrunk] | None = None
         self._closed = False
@@ -59,6 +55,7 @@ class LoweredTurns(TurnDraft):
     def add_current_exchange(self, start: int) -> None:
         """Keep what follows the query; what the newest call returned is not lowered, since nobody has read it yet."""
         units = units_of(self.conversation, start, len(self.conversation))
+        self.lowered.arguments_before = start
         self.note(units)
         read = units.kept[:-1]
         saved = self.lowered.saved(read)
@@ -104,21 +101,18 @@ class LoweredTurns(TurnDraft):
         else:
             self._growing = None
 
-    def reserve(self, first: int | None) -> int:
-        """Return the tokens to be set aside for the first message and the placeholder with what it names."""
-        return super().reserve(first) + (self._room_for_names() if first is not None else 0)
-
-    def note_text(self, messages: int) -> str:
-        """Return the placeholder's text."""
-        return placeholder_text(messages, self._pinned)
+    def room_in_note(self) -> int:
+        """Return the tokens that the placeholder may take beside the number of messages."""
+        return 0 if self.policy.note == "count" else self._share_of_note()
 
     def trimming(self) -> Trimming:
         """Return what was kept, once it is settled what the lowered results may count."""
         elsewhere, mentioned = self._identifiers_kept()
-        self._pin(elsewhere)
+        if self.policy.note == "identifiers":
+            self.extend_note(lambda dropped, fits: pinned_identifiers(self.conversation, dropped, elsewhere, fits))
         targets = dict(self.lowered.targets)
         room = self.left + self._charged
-        cuts = self.lowered.settle(room, self._recent_room, elsewhere | set(self._pinned), mentioned)
+        cuts = self.lowered.settle(room, self._recent_room, elsewhere | set(self._noted), mentioned)
         self.shortened.update(cuts)
         for index, least in targets.items():
             room -= (cuts[index].tokens if index in cuts else self.conversation.cost(index)) - least
@@ -128,7 +122,7 @@ class LoweredTurns(TurnDraft):
 
     def shrunk_part(self, units: Units) -> Shrunk | None:
         """Return what of a turn fits in the room that is left; its results are lowered for the time being."""
-        room = self.left - (self._room_for_names() if self.placeholder_after is not None else 0)
+        room = self.left - (self.room_in_note() if self.placeholder_after is not None else 0)
         part = self.lowered.part(units.kept, room, units.kept)
         self._part = part or []
         if part is None:
@@ -156,7 +150,7 @@ class LoweredTurns(TurnDraft):
             self._keep(unit.indices, unit.tokens)
 
     def _shrunk(self, units: Sequence[Unit], room: int) -> Shrunk | None:
-        shrunk = shrink(self.conversation, units, room, self.counter)
+        shrunk = shrink(self.conversation, units, room, self.counter, references=self.policy.references)
         self._growing = (units, shrunk) if shrunk is not None else None
         return shrunk
 
@@ -165,7 +159,9 @@ class LoweredTurns(TurnDraft):
         if self._growing is None or self.left <= 0:
             return
         units, before = self._growing
-        grown = shrink(self.conversation, units, before.tokens + self.left, self.counter)
+        grown = shrink(
+            self.conversation, units, before.tokens + self.left, self.counter, references=self.policy.references
+        )
         if grown is None or grown.tokens <= before.tokens:
             return
         self.kept = [i for i in self.kept if i not in before.kept]
@@ -178,9 +174,6 @@ class LoweredTurns(TurnDraft):
         charged = min(saved, self._recent_left)
         self._recent_left -= charged
         return charged
-
-    def _room_for_names(self) -> int:
-        return min(_MOST_NAMES, self.budget * PINNED_SHARE // 100) if self.policy.placeholder else 0
 
     def _identifiers_kept(self) -> tuple[set[str], set[str]]:
         """Return the identifiers in kept messages that are not lowered, and those that others than tools name."""
@@ -198,20 +191,3 @@ class LoweredTurns(TurnDraft):
             elif not lowered:
                 visible.update(identifiers_in(text))
         return visible | mentioned, mentioned
-
-    def _pin(self, visible: set[str]) -> None:
-        """Name identifiers of dropped messages in the placeholder."""
-        first, length = self.placeholder_after, len(self.conversation)
-        if first is None or not self._omitted_after(first, tuple(sorted(self.kept))):
-            return
-        kept = frozenset((*self.kept, *self.conversation.systems))
-        dropped = (i for i in range(self.end - 1, first, -1) if i not in kept)
-        without = self._placeholder_tokens(length)
-        room = without + min(self.left, self._room_for_names())
-
-        def fits(named: Sequence[str]) -> bool:
-            self._pinned = tuple(named)
-            return self._placeholder_tokens(length) <= room
-
-        self._pinned = pinned_identifiers(self.conversation, dropped, visible, fits)
-        self.left -= self._placeholder_tokens(length) - without

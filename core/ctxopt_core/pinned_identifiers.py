@@ -9,7 +9,7 @@ from ctxopt_core.identifiers import identifiers_in
 
 _SHORTEST = 4
 _MENTIONED_BY_SOMEBODY = 3
-MOST_MESSAGES = 400
+MOST_MESSAGES = 32
 MOST_CHARACTERS = 200_000
 
 
@@ -21,7 +21,7 @@ def pinned_identifiers(
 ) -> tuple[str, ...]:
     """Return the identifiers of dropped messages that are named oftenest, as many as fit, in order of appearance.
 
-    What a user or the assistant names weighs three times what only a result does. Messages further back than 400
+    What a user or the assistant names weighs three times what only a result does. Messages further back than 32
     messages or 200,000 characters are not looked at.
 
     Args:

@@ -6,13 +6,23 @@ import re
 from collections.abc import Sequence
 
 PLACEHOLDER_ROLE = "assistant"
-_PATTERN = re.compile(r"\[[\d,]+ earlier messages? omitted(?:; named there: [!-\\^-~ ]+)?\]")
+_PATTERN = re.compile(
+    r"\[[\d,]+ earlier messages? omitted(?:; named there: [!-\\^-~ ]+|\. Among them:(?:\n- [^\n]+)+)?\]"
+)
 
 
-def placeholder_text(messages: int, named: Sequence[str] = ()) -> str:
-    """Return the neutral note that says how many messages were left out, and what identifiers were named there."""
-    names = f"; named there: {', '.join(named)}" if named else ""
-    return f"[{messages:,} earlier message{'s' if messages != 1 else ''} omitted{names}]"
+def placeholder_text(messages: int, named: Sequence[str] = (), *, excerpts: Sequence[str] = ()) -> str:
+    """Return the neutral note that says how many messages were left out.
+
+    Args:
+        messages: How many.
+        named: Identifiers that were named there.
+        excerpts: What was said there, as one line each.
+    """
+    more = f"; named there: {', '.join(named)}" if named else ""
+    if excerpts:
+        more = ". Among them:" + "".join(f"\n- {excerpt}" for excerpt in excerpts)
+    return f"[{messages:,} earlier message{'s' if messages != 1 else ''} omitted{more}]"
 
 
 def is_placeholder(text: str) -> bool:

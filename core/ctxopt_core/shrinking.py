@@ -110,7 +110,14 @@ def lowest_tokens(conversation: Conversation, index: int, floor: int) -> int:
     return cost - max(0, text - least) - attached
 
 
-def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, counter: TokenCounter) -> Shrunk | None:
+def shrink(
+    conversation: Conversation,
+    units: Sequence[Unit],
+    budget: int,
+    counter: TokenCounter,
+    *,
+    references: bool = False,
+) -> Shrunk | None:
     """Return what of a turn fits in `budget` tokens.
 
     The user message, what the user said last, the final answer and calls that are still pending stay; so does the
@@ -121,6 +128,7 @@ def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, count
         units: The units of the turn, in order.
         budget: The most that may be kept, in tokens.
         counter: Counts the shortened texts.
+        references: Whether the markers in results say how the omitted lines can be read.
 
     Returns:
         None when the turn cannot be made that small.
@@ -129,7 +137,7 @@ def shrink(conversation: Conversation, units: Sequence[Unit], budget: int, count
     _decide(plan, budget)
     if plan.tokens > budget or not plan.targets:
         return None
-    return _apply(plan, counter)
+    return _apply(plan, counter, references=references)
 
 
 def _decide(plan: _Plan, budget: int) -> None:
@@ -160,7 +168,7 @@ def essential_units(units: Sequence[Unit]) -> list[Unit]:
     return found + [unit for unit in units if (unit.kind == "pending" or unit in said) and unit not in found]
 
 
-def _apply(plan: _Plan, counter: TokenCounter) -> Shrunk | None:
+def _apply(plan: _Plan, counter: TokenCounter, *, references: bool) -> Shrunk | None:
     conversation = plan.conversation
     shortened: dict[int, Shortened] = {}
     tokens = 0
@@ -169,7 +177,7 @@ def _apply(plan: _Plan, counter: TokenCounter) -> Shrunk | None:
         if target < cost:
             message = conversation.message(index)
             says_more = message.role in TOOL_ROLES or bool(message.tool_calls or message.verbatim)
-            cut = shorten_message(message, cost, target, counter, marks_suffice=says_more)
+            cut = shorten_message(message, cost, target, counter, marks_suffice=says_more, references=references)
             if cut is None:
                 return None
             shortened[index] = cut

@@ -17,9 +17,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     Returns:
         False, with the draft still empty, where that is more than the draft's budget.
     """
-    view = SteppedView(
-        draft.conversation, draft.counter, draft.policy, limit, summary_room=draft.summary_room
-    )
+    view = SteppedView(draft.conversation, draft.counter, draft.policy, limit, summary_room=draft.summary_room)
     step = view.step
     if step is None:
         return False

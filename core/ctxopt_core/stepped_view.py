@@ -45,6 +45,7 @@ class SteppedView:
         self.first_cut: Shortened | None = None
         self.first = self._first(int(limit * policy.first_share / 100)) if policy.keep_first else None
         self.summary_room = summary_room
+        self._references = policy.references
         self.note_tokens = self.tokens_of_note(_WIDEST_NOTE) if policy.placeholder else 0
         self.walked = self._walk(limit)
 
@@ -92,7 +93,7 @@ class SteppedView:
     def shortened(self, index: int) -> Shortened | None:
         """Return the texts of a message whose results are lowered; they depend on nothing but the message."""
         message, cost = self.conversation.message(index), self.conversation.cost(index)
-        return shorten_message(message, cost, self._low(index), self.counter)
+        return shorten_message(message, cost, self._low(index), self.counter, references=self._references)
 
     def repeated_tokens(self, step: Step) -> int:
         """Return the tokens of the messages that repeat the start of the request before, byte for byte.

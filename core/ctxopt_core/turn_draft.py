@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation
@@ -12,11 +13,13 @@ from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
 from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.turn_excerpts import turn_excerpts
 from ctxopt_core.turns import UNCOUNTED, Turn, Units, first_user_message, newest_turns, units_of
 
 _SMALLEST_PART = 24
 # A fragment is worth its noise only where more than this part of the budget would stay unused.
 _PART_DIVISOR = 20
+_LONGEST_NOTE = 512
 
 
 class TurnDraft:
@@ -50,6 +53,7 @@ class TurnDraft:
         self.repeated_tokens: int | None = None
         self.end = len(conversation)
         self._units: dict[int, Units] = {}
+        self._noted: tuple[str, ...] = ()
 
     def add_current_exchange(self, start: int) -> None:
         """Keep what follows the query, shrunk where it is too big."""
@@ -60,7 +64,7 @@ class TurnDraft:
         if units.tokens <= self.left:
             self._keep((i for unit in units.kept for i in unit.indices), units.tokens)
             return
-        shrunk = shrink(self.conversation, units.kept, self.left, self.counter)
+        shrunk = shrink(self.conversation, units.kept, self.left, self.counter, references=self.policy.references)
         if shrunk is None:
             for unit in essential_units(units.kept):
                 self._keep(unit.indices, unit.tokens)
@@ -119,7 +123,34 @@ class TurnDraft:
         """Return the tokens to be set aside for the first message and the placeholder."""
         if first is None:
             return 0
-        return min(self.conversation.cost(first), self._first_cap()) + self._placeholder_tokens(len(self.conversation))
+        note = self._placeholder_tokens(len(self.conversation)) + self.room_in_note()
+        return min(self.conversation.cost(first), self._first_cap()) + note
+
+    def room_in_note(self) -> int:
+        """Return the tokens that the placeholder may take beside the number of messages."""
+        return self._share_of_note() if self.policy.note == "excerpts" else 0
+
+    def extend_note(self, choose: Callable[[Iterable[int], Callable[[Sequence[str]], bool]], Sequence[str]]) -> None:
+        """Say more in the placeholder.
+
+        Args:
+            choose: Picks what is said of the dropped messages, which are given newest first, with a function that tells
+                whether there is room.
+        """
+        first, length = self.placeholder_after, len(self.conversation)
+        if first is None or not self._omitted_after(first, tuple(sorted(self.kept))):
+            return
+        kept = frozenset((*self.kept, *self.conversation.systems))
+        dropped = (i for i in range(self.end - 1, first, -1) if i not in kept)
+        without = self._placeholder_tokens(length)
+        room = without + min(self.left, self.room_in_note())
+
+        def fits(noted: Sequence[str]) -> bool:
+            self._noted = tuple(noted)
+            return self._placeholder_tokens(length) <= room
+
+        self._noted = tuple(choose(dropped, fits))
+        self.left -= self._placeholder_tokens(length) - without
 
     def add_first(self, first: int) -> None:
         """Keep the first user message, whole or shortened to its cap, and the placeholder behind it."""
@@ -175,11 +206,13 @@ class TurnDraft:
 
     def shrunk_part(self, units: Units) -> Shrunk | None:
         """Return what of a turn fits in the room that is left."""
-        return shrink(self.conversation, units.kept, self.left, self.counter)
+        return shrink(self.conversation, units.kept, self.left, self.counter, references=self.policy.references)
 
     def note_text(self, messages: int) -> str:
         """Return the placeholder's text."""
-        return placeholder_text(messages)
+        if self.policy.note == "excerpts":
+            return placeholder_text(messages, excerpts=self._noted)
+        return placeholder_text(messages, self._noted)
 
     def note(self, units: Units) -> None:
         """Remember why messages of a turn belong to no unit."""
@@ -189,6 +222,8 @@ class TurnDraft:
 
     def trimming(self) -> Trimming:
         """Return what was kept."""
+        if self.policy.note == "excerpts" and not self.summary_room and self.omitted is None:
+            self.extend_note(partial(turn_excerpts, self.conversation, self.counter))
         kept = tuple(sorted(self.kept))
         omitted = self._omitted_after(self.placeholder_after, kept)
         if self.placeholder_after is not None:
@@ -212,6 +247,11 @@ class TurnDraft:
         )
         return without_loose_results(self.conversation, trimming)
 
+    def _share_of_note(self) -> int:
+        if not self.policy.placeholder or self.summary_room:
+            return 0
+        return min(_LONGEST_NOTE, int(self.budget * self.policy.note_share / 100))
+
     def _first_cap(self) -> int:
         return int(self.budget * self.policy.first_share / 100)
 
@@ -220,8 +260,7 @@ class TurnDraft:
             return 0
         if self.summary_room:
             return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.summary_room
-        text = self.note_text(messages)
-        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(text)
+        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(self.note_text(messages))
 
     def _may_start_with(self, index: int, units: Units) -> bool:
         """What remains starts with a user message, or with that with which the conversation itself starts."""
