@@ -43,7 +43,7 @@ class LoweredTurns(TurnDraft):
     def __init__(
         self, conversation: Conversation, budget: int, counter: TokenCounter, policy: HistoryPolicy, task: str = ""
     ) -> None:
-        super().__init__(conversation, budget, counter, policy)
+        super().__init__(conversation, budget, counter, policy, names_identifiers=True)
         self.lowered = LoweredResults(conversation, counter, references=policy.references)
         self._task = task
         self._recent_room = self._recent_left = budget * RECENT_RESULTS_SHARE // 100
@@ -101,18 +101,14 @@ class LoweredTurns(TurnDraft):
         else:
             self._growing = None
 
-    def room_in_note(self) -> int:
-        """Return the tokens that the placeholder may take beside the number of messages."""
-        return 0 if self.policy.note == "count" else self._share_of_note()
-
     def trimming(self) -> Trimming:
         """Return what was kept, once it is settled what the lowered results may count."""
         elsewhere, mentioned = self._identifiers_kept()
         if self.policy.note == "identifiers":
-            self.extend_note(lambda dropped, fits: pinned_identifiers(self.conversation, dropped, elsewhere, fits))
+            self.say_more(lambda dropped, fits: pinned_identifiers(self.conversation, dropped, elsewhere, fits))
         targets = dict(self.lowered.targets)
         room = self.left + self._charged
-        cuts = self.lowered.settle(room, self._recent_room, elsewhere | set(self._noted), mentioned)
+        cuts = self.lowered.settle(room, self._recent_room, elsewhere | set(self.placeholder.said), mentioned)
         self.shortened.update(cuts)
         for index, least in targets.items():
             room -= (cuts[index].tokens if index in cuts else self.conversation.cost(index)) - least
@@ -122,7 +118,7 @@ class LoweredTurns(TurnDraft):
 
     def shrunk_part(self, units: Units) -> Shrunk | None:
         """Return what of a turn fits in the room that is left; its results are lowered for the time being."""
-        room = self.left - (self.room_in_note() if self.placeholder_after is not None else 0)
+        room = self.left - (self.placeholder.room if self.placeholder.after is not None else 0)
         part = self.lowered.part(units.kept, room, units.kept)
         self._part = part or []
         if part is None:

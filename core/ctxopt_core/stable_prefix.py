@@ -17,7 +17,9 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     Returns:
         False, with the draft still empty, where that is more than the draft's budget.
     """
-    view = SteppedView(draft.conversation, draft.counter, draft.policy, limit, summary_room=draft.summary_room)
+    view = SteppedView(
+        draft.conversation, draft.counter, draft.policy, limit, summary_room=draft.placeholder.summary_room
+    )
     step = view.step
     if step is None:
         return False
@@ -41,7 +43,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     draft.turns = sum(draft.conversation.opens_turn(index) for index in rows)
     draft.whole_turns = draft.turns
     draft.shortened.update(shortened)
-    draft.placeholder_after = view.first if noted else None
+    draft.placeholder.after = view.first if noted else None
     draft.omitted = view.omitted(step)
     draft.repeated_tokens = repeated
     return True

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from types import MappingProxyType
 
-from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation
+from ctxopt_core.conversation import Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
 from ctxopt_core.loose_results import without_loose_results
-from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
+from ctxopt_core.omission_note import Choose, OmissionNote
 from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turn_excerpts import turn_excerpts
@@ -19,7 +19,6 @@ from ctxopt_core.turns import UNCOUNTED, Turn, Units, first_user_message, newest
 _SMALLEST_PART = 24
 # A fragment is worth its noise only where more than this part of the budget would stay unused.
 _PART_DIVISOR = 20
-_LONGEST_NOTE = 512
 
 
 class TurnDraft:
@@ -30,9 +29,18 @@ class TurnDraft:
         budget: The most that is kept, in tokens.
         counter: Counts the texts.
         policy: How to trim.
+        names_identifiers: Whether the placeholder names identifiers of what was dropped.
     """
 
-    def __init__(self, conversation: Conversation, budget: int, counter: TokenCounter, policy: HistoryPolicy) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        budget: int,
+        counter: TokenCounter,
+        policy: HistoryPolicy,
+        *,
+        names_identifiers: bool = False,
+    ) -> None:
         self.conversation = conversation
         self.budget = budget
         self.left = budget
@@ -43,9 +51,8 @@ class TurnDraft:
         self.reasons: dict[int, DropReason] = {}
         self.turns = 0
         self.whole_turns = 0
-        self.placeholder_after: int | None = None
+        self.placeholder = OmissionNote(policy, budget, counter, names_identifiers=names_identifiers)
         self.scattered = False
-        self.summary_room = 0
         self.omitted: int | None = None
         self.strategy: str = "turns"
         self.fell_back_to: str | None = None
@@ -53,7 +60,6 @@ class TurnDraft:
         self.repeated_tokens: int | None = None
         self.end = len(conversation)
         self._units: dict[int, Units] = {}
-        self._noted: tuple[str, ...] = ()
 
     def add_current_exchange(self, start: int) -> None:
         """Keep what follows the query, shrunk where it is too big."""
@@ -123,34 +129,17 @@ class TurnDraft:
         """Return the tokens to be set aside for the first message and the placeholder."""
         if first is None:
             return 0
-        note = self._placeholder_tokens(len(self.conversation)) + self.room_in_note()
+        note = self.placeholder.tokens(len(self.conversation)) + self.placeholder.room
         return min(self.conversation.cost(first), self._first_cap()) + note
 
-    def room_in_note(self) -> int:
-        """Return the tokens that the placeholder may take beside the number of messages."""
-        return self._share_of_note() if self.policy.note == "excerpts" else 0
-
-    def extend_note(self, choose: Callable[[Iterable[int], Callable[[Sequence[str]], bool]], Sequence[str]]) -> None:
-        """Say more in the placeholder.
-
-        Args:
-            choose: Picks what is said of the dropped messages, which are given newest first, with a function that tells
-                whether there is room.
-        """
-        first, length = self.placeholder_after, len(self.conversation)
+    def say_more(self, choose: Choose) -> None:
+        """Let `choose` pick what the placeholder says of the dropped messages, if there is a placeholder."""
+        first, length = self.placeholder.after, len(self.conversation)
         if first is None or not self._omitted_after(first, tuple(sorted(self.kept))):
             return
         kept = frozenset((*self.kept, *self.conversation.systems))
         dropped = (i for i in range(self.end - 1, first, -1) if i not in kept)
-        without = self._placeholder_tokens(length)
-        room = without + min(self.left, self.room_in_note())
-
-        def fits(noted: Sequence[str]) -> bool:
-            self._noted = tuple(noted)
-            return self._placeholder_tokens(length) <= room
-
-        self._noted = tuple(choose(dropped, fits))
-        self.left -= self._placeholder_tokens(length) - without
+        self.left -= self.placeholder.say_more(choose, dropped, length, self.left)
 
     def add_first(self, first: int) -> None:
         """Keep the first user message, whole or shortened to its cap, and the placeholder behind it."""
@@ -165,10 +154,10 @@ class TurnDraft:
             cost = cut.tokens
         self._keep((first,), cost)
         self.turns += 1
-        note = self._placeholder_tokens(len(self.conversation))
+        note = self.placeholder.tokens(len(self.conversation))
         if self.policy.placeholder and note <= self.left:
             self.left -= note
-            self.placeholder_after = first
+            self.placeholder.after = first
 
     def add_part(self, turn: Turn) -> None:
         """Keep what fits of the newest turn that does not fit whole."""
@@ -208,12 +197,6 @@ class TurnDraft:
         """Return what of a turn fits in the room that is left."""
         return shrink(self.conversation, units.kept, self.left, self.counter, references=self.policy.references)
 
-    def note_text(self, messages: int) -> str:
-        """Return the placeholder's text."""
-        if self.policy.note == "excerpts":
-            return placeholder_text(messages, excerpts=self._noted)
-        return placeholder_text(messages, self._noted)
-
     def note(self, units: Units) -> None:
         """Remember why messages of a turn belong to no unit."""
         self.reasons.update(dict.fromkeys(units.orphans, "orphan"))
@@ -222,18 +205,18 @@ class TurnDraft:
 
     def trimming(self) -> Trimming:
         """Return what was kept."""
-        if self.policy.note == "excerpts" and not self.summary_room and self.omitted is None:
-            self.extend_note(partial(turn_excerpts, self.conversation, self.counter))
+        if self.policy.note == "excerpts" and self.placeholder.room and self.omitted is None:
+            self.say_more(partial(turn_excerpts, self.conversation, self.counter))
         kept = tuple(sorted(self.kept))
-        omitted = self._omitted_after(self.placeholder_after, kept)
-        if self.placeholder_after is not None:
-            self.left += self._placeholder_tokens(len(self.conversation))
-            self.left -= self._placeholder_tokens(omitted) if omitted else 0
+        note = self.placeholder
+        omitted = self._omitted_after(note.after, kept)
+        if note.after is not None:
+            self.left += note.tokens(len(self.conversation)) - (note.tokens(omitted) if omitted else 0)
         trimming = Trimming(
             kept=kept,
             shortened=MappingProxyType(self.shortened),
-            placeholder=self.note_text(omitted) if omitted else None,
-            placeholder_after=self.placeholder_after if omitted else None,
+            placeholder=note.text(omitted) if omitted else None,
+            placeholder_after=note.after if omitted else None,
             reasons=MappingProxyType(self.reasons),
             tokens=self.budget - self.left,
             turns=self.turns,
@@ -243,24 +226,12 @@ class TurnDraft:
             fell_back_to=self.fell_back_to,
             notes=tuple(self.notes),
             repeated_tokens=self.repeated_tokens,
-            summary_room=self.summary_room if omitted else 0,
+            summary_room=note.summary_room if omitted else 0,
         )
         return without_loose_results(self.conversation, trimming)
 
-    def _share_of_note(self) -> int:
-        if not self.policy.placeholder or self.summary_room:
-            return 0
-        return min(_LONGEST_NOTE, int(self.budget * self.policy.note_share / 100))
-
     def _first_cap(self) -> int:
         return int(self.budget * self.policy.first_share / 100)
-
-    def _placeholder_tokens(self, messages: int) -> int:
-        if not self.policy.placeholder:
-            return 0
-        if self.summary_room:
-            return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.summary_room
-        return TOKENS_PER_MESSAGE + self.counter.count(PLACEHOLDER_ROLE) + self.counter.count(self.note_text(messages))
 
     def _may_start_with(self, index: int, units: Units) -> bool:
         """What remains starts with a user message, or with that with which the conversation itself starts."""

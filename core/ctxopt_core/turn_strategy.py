@@ -93,11 +93,11 @@ def trim(
     draft = _draft_for(conversation, budget, counter, policy, task)
     if policy.moves_in_steps:
         limit = budget + (0 if query is None else conversation.cost(query)) if stable_limit is None else stable_limit
-        draft.summary_room = summary_room(policy, limit, counter) if policy.strategy == "summarize" else 0
+        draft.placeholder.summary_room = summary_room(policy, limit, counter) if policy.strategy == "summarize" else 0
         if add_stable(draft, limit, query):
             draft.strategy = "summarize" if policy.strategy == "summarize" else "turns"
             return draft.trimming()
-        draft.summary_room = 0
+        draft.placeholder.summary_room = 0
         draft.fell_back_to = "turns"
         draft.notes.append("the prefix could not be kept stable within the budget")
     if query is not None:
@@ -152,7 +152,7 @@ def _add_earlier_turns(draft: TurnDraft, task: str) -> None:
     elif policy.strategy == "sliding_window":
         add_window(draft, stop)
     elif policy.strategy == "hybrid":
-        draft.summary_room = summary_room(policy, draft.budget, draft.counter)
+        draft.placeholder.summary_room = summary_room(policy, draft.budget, draft.counter)
         _add_most_relevant(draft, task, stop)
         draft.strategy = "hybrid"
     elif policy.strategy in ("auto", "relevance"):

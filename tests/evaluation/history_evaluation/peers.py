@@ -113,7 +113,9 @@ def llmslim_runs(request: Request, budget: int) -> Kept:
 
 def _llmslim(request: Request, budget: int, *, runs: bool) -> Kept:
     bring_vocabularies()
-    texts = tuple(f"{row['name']}: {row['content']}" if row.get("name") else row["content"] for row in request.rows)
+    contents = [row.get("content") or "" for row in request.rows]
+    names = [f"{row['name']}: " if row.get("name") else "" for row in request.rows]
+    texts = tuple(map(str.__add__, names, contents))
     roles = tuple(row["role"] for row in request.rows)
     memory = _llmslim_store(texts, roles, tuple(request.sittings) if runs else ())
     found = memory.search(request.question, user_id="user", budget=budget)
