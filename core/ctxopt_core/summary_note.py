@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import CancelledError
 from dataclasses import replace
 
 from ctxopt_core.conversation import Conversation
@@ -66,10 +65,9 @@ def with_summary(
             summarizer=summarizer,
             max_summary_tokens=max(1, most),
         )
-    except CancelledError:
-        # Nobody waits any more.
-        raise
-    except policy.summary_errors as error:
+    except policy.summary_errors or (Exception,) as error:
+        if _is_cancellation(error):
+            raise
         replaced = _replacement(policy, error)
         if replaced is None:
             note = f"the summarizer failed with {type(error).__name__}"
@@ -84,6 +82,14 @@ def with_summary(
         summarized=left_out,
         summary_room=0,
     )
+
+
+def _is_cancellation(error: Exception) -> bool:
+    """Tell whether nobody waits for the summary any more."""
+    # Its module loads logging, so it is not imported before something has failed.
+    from concurrent.futures import CancelledError
+
+    return isinstance(error, CancelledError)
 
 
 def _left_out(trimming: Trimming, conversation: Conversation, after: int, query: int | None) -> tuple[int, ...]:

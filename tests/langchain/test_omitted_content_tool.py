@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from functools import partial
 from typing import Any
 
 import pytest
@@ -12,8 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ctxopt_core import TiktokenCounter
-from ctxopt_core.excerpts import shorten_message
+from ctxopt_core import HistoryPolicy, TiktokenCounter
 from ctxopt_core.omitted_content import notes_in, stored_results
 from langchain_ctxopt import ContextOptimizerMiddleware, omitted_content_tool
 from langchain_ctxopt.message_views import view_of
@@ -43,14 +40,6 @@ class ReadingModel(ScriptedModel):
         return calling(("read_omitted_content", args), start=10)
 
 
-@pytest.fixture(autouse=True)
-def _references(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every excerpt of a result carries a reference."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("ctxopt_core.") and getattr(module, "shorten_message", None) is shorten_message:
-            monkeypatch.setattr(module, "shorten_message", partial(shorten_message, references=True))
-
-
 def agent_of(*earlier: BaseMessage, **options: Any) -> tuple[ReadingModel, Any]:
     model = ReadingModel(window=1_500, answers=[calling(("read_log", {})), AIMessage("Done."), AIMessage("Done.")])
     tools = [read_log, omitted_content_tool(**options)]
@@ -58,7 +47,7 @@ def agent_of(*earlier: BaseMessage, **options: Any) -> tuple[ReadingModel, Any]:
         model,
         tools,
         system_prompt="You keep the log book.",
-        middleware=[ContextOptimizerMiddleware()],
+        middleware=[ContextOptimizerMiddleware(history=HistoryPolicy(references=True))],
         checkpointer=InMemorySaver(),
     )
     if earlier:
