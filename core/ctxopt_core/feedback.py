@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequencies, inverse_frequency, terms_of
-from ctxopt_core.term_counts import scanned_counts
+from ctxopt_core.counted_terms import CountedTerms, counted_terms
+from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequency
 from ctxopt_core.word_rarity import rarity
 
 _MOST_TERMS = 8
-_SHORTLIST = 16
-_MOST_CHARACTERS = 8_000
 _LEAST_RARITY = 0.55
+_NOTHING: Mapping[str, int] = {}
 
 
 def bm25_with_feedback(
@@ -40,13 +39,10 @@ def bm25_with_feedback(
     return [score + more for score, more in zip(scores, further, strict=True)]
 
 
-def scanned_bm25_with_feedback(
+def bm25_of_messages(
     weights: Mapping[str, float], texts: Sequence[str], *, best_texts: int, feedback_weight: float
 ) -> list[float]:
-    """Return about what `bm25_with_feedback` returns, of texts that are scanned and not split into their terms.
-
-    Further terms are taken from the first 8,000 characters of the best texts; those that are rarest in general are
-    looked for.
+    """Return what `bm25_with_feedback` returns, of texts whose counted terms are remembered: for many short ones.
 
     Args:
         weights: The terms of the query and what each is worth.
@@ -54,19 +50,29 @@ def scanned_bm25_with_feedback(
         best_texts: From how many of the best texts further terms are taken.
         feedback_weight: What each of these is worth.
     """
-    lengths = list(map(len, texts))
-    scores = bm25_of_counts(weights, scanned_counts(weights, texts), lengths)
-    read = [terms_of(texts[n][:_MOST_CHARACTERS]) for n in _best(scores, best_texts)]
-    found = Counter(term for terms in read for term in terms if _tells_something(term, weights))
+    held = list(map(counted_terms, texts))
+    lengths = [known.length for known in held]
+    scores = bm25_of_counts(weights, _among(weights, held), lengths)
+    best = [held[n].counts for n in _best(scores, best_texts)]
+    found: Counter[str] = Counter()
+    for counts in best:
+        found.update({term: times for term, times in counts.items() if _tells_something(term, weights)})
     if not found:
         return scores
-    shortlist = sorted(found, key=lambda term: (-found[term] * rarity(f" {term}"), term))[:_SHORTLIST]
-    counts = scanned_counts(dict.fromkeys(shortlist, 1.0), texts)
-    rare = inverse_frequencies(counts)
-    held = [term for term in shortlist if term in rare]
-    strongest = sorted(held, key=lambda term: (-found[term] * rare[term], term))[:_MOST_TERMS]
-    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), counts, lengths)
+    names = found.keys()
+    holding = Counter(chain.from_iterable(known.counts.keys() & names for known in held))
+    worth = {term: times * inverse_frequency(holding[term], len(texts)) for term, times in found.items()}
+    strongest = sorted(found, key=lambda term: (-worth[term], term))[:_MOST_TERMS]
+    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), _among(strongest, held), lengths)
     return [score + more for score, more in zip(scores, further, strict=True)]
+
+
+def _among(terms: Iterable[str], held: Iterable[CountedTerms]) -> list[Mapping[str, int]]:
+    wanted = frozenset(terms)
+    return [
+        {term: known.counts[term] for term in common} if (common := known.counts.keys() & wanted) else _NOTHING
+        for known in held
+    ]
 
 
 def _best(scores: Sequence[float], number: int) -> list[int]:

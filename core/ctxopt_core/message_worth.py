@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from ctxopt_core.feedback import scanned_bm25_with_feedback
+from ctxopt_core.feedback import bm25_of_messages
 from ctxopt_core.query_terms import query_terms
 from ctxopt_core.ranking import spread
 from ctxopt_core.relevance import Scorer
@@ -37,7 +37,7 @@ def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) ->
     if not task.strip() or not texts:
         return [0.0] * len(texts)
     if scorer is None:
-        scores = scanned_bm25_with_feedback(
+        scores = bm25_of_messages(
             _telling(query_terms(task).weights), texts, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
         )
     else:
