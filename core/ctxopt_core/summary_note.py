@@ -57,6 +57,7 @@ def with_summary(
         missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
         return replace(trimming, notes=(*trimming.notes, "there was no room for a summary")) if missing else trimming
     left_out = _left_out(trimming, conversation, after, query)
+    failures = policy.summary_errors or (Exception,)
     most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
     try:
         summary = summarize(
@@ -65,7 +66,7 @@ def with_summary(
             summarizer=summarizer,
             max_summary_tokens=max(1, most),
         )
-    except policy.summary_errors or (Exception,) as error:
+    except failures as error:
         if _is_cancellation(error):
             raise
         replaced = _replacement(policy, error)
