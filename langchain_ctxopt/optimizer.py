@@ -73,6 +73,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         documents: How documents are chosen, as `DocumentPolicy` or a mapping.
         history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
         protect: Components that may not be cut: `query`, `system`.
+        task: What is asked, where that is not the query: what documents and history are ranked by.
         overflow: `error` or `empty`; see `ctxopt_core.fit`.
         query_key: Key of the query; by default the first of `question`, `query`, `input` that is there.
         documents_key: Key of the documents; by default the first of `context`, `documents`.
@@ -105,6 +106,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     documents: DocumentSettings = DocumentPolicy()
     history: HistorySettings = HistoryPolicy()
     protect: tuple[str, ...] = ()
+    task: str = ""
     overflow: Overflow = "error"
     query_key: str | None = None
     documents_key: str | None = None
@@ -128,6 +130,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             documents=self.documents,
             history=self.history,
             protect=frozenset(self.protect),
+            task=self.task,
             overflow=self.overflow,
         )
         settings = {name: getattr(self, name) for name in _BUDGET_SETTINGS}

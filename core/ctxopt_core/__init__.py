@@ -16,16 +16,19 @@ if TYPE_CHECKING:
     from ctxopt_core.document_policy import DocumentPolicy
     from ctxopt_core.documents import Packing, pack_documents
     from ctxopt_core.embedding_scorer import embedding_scorer
-    from ctxopt_core.errors import ContextBudgetError, CtxoptError, UnknownModelError
+    from ctxopt_core.errors import ContextBudgetError, CtxoptError, SummaryError, UnknownModelError
     from ctxopt_core.fitted import FittedContext
     from ctxopt_core.fitting import afit, fit, plan
     from ctxopt_core.history import HistoryPolicy, Trimming
+    from ctxopt_core.history_view import HistoryStrategy, HistoryView
+    from ctxopt_core.model_summarizer import summarizer
     from ctxopt_core.model_window import ModelWindow
     from ctxopt_core.relevance import Scorer, bm25_scorer
     from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
     from ctxopt_core.report import FitReport
     from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall, ToolResult
     from ctxopt_core.sections import Section
+    from ctxopt_core.summaries import Summarizer
     from ctxopt_core.tokens import CallableCounter, EstimateCounter, TiktokenCounter, TokenCounter, counter_for
     from ctxopt_core.truncation import truncate
     from ctxopt_core.turn_strategy import trim_history
@@ -48,6 +51,8 @@ __all__ = [
     "FittedContext",
     "Framing",
     "HistoryPolicy",
+    "HistoryStrategy",
+    "HistoryView",
     "Message",
     "ModelWindow",
     "Packing",
@@ -55,6 +60,8 @@ __all__ = [
     "Scorer",
     "Section",
     "Shares",
+    "Summarizer",
+    "SummaryError",
     "TiktokenCounter",
     "TokenCounter",
     "ToolCall",
@@ -71,6 +78,7 @@ __all__ = [
     "pack_documents",
     "plan",
     "resolve_window",
+    "summarizer",
     "trim_history",
     "truncate",
 ]
@@ -92,6 +100,8 @@ _HOMES = {
     "FittedContext": "fitted",
     "Framing": "rendering",
     "HistoryPolicy": "history",
+    "HistoryStrategy": "history_view",
+    "HistoryView": "history_view",
     "Message": "request",
     "ModelWindow": "model_window",
     "Packing": "documents",
@@ -99,6 +109,8 @@ _HOMES = {
     "Scorer": "relevance",
     "Section": "sections",
     "Shares": "budget",
+    "Summarizer": "summaries",
+    "SummaryError": "errors",
     "TiktokenCounter": "tokens",
     "TokenCounter": "tokens",
     "ToolCall": "request",
@@ -115,6 +127,7 @@ _HOMES = {
     "pack_documents": "documents",
     "plan": "fitting",
     "resolve_window": "windows",
+    "summarizer": "model_summarizer",
     "trim_history": "turn_strategy",
     "truncate": "truncation",
 }

@@ -33,6 +33,7 @@ def fit(
     documents: DocumentPolicy | None = None,
     history: HistoryPolicy | None = None,
     protect: Collection[str] = (),
+    task: str = "",
     overflow: Overflow = "error",
 ) -> FittedContext:
     """Fit a request into its input budget; a request that fits comes back as it is.
@@ -47,6 +48,7 @@ def fit(
         documents: How documents are chosen.
         history: How the conversation is trimmed.
         protect: Components that may not be cut: `query`, `system` or both.
+        task: What is asked, where that is not the query: what documents and history are ranked by.
         overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query and
             warns once.
 
@@ -60,7 +62,7 @@ def fit(
         ValueError: An option is out of its range.
     """
     chosen = counter_of(budget) if counter is None else counter_for(counter)
-    options = _options(documents, history, protect, overflow)
+    options = _options(documents, history, protect, task, overflow)
     return fit_with(request, budget, chosen, framing or ChatFraming(), options)
 
 
@@ -73,6 +75,7 @@ async def afit(
     documents: DocumentPolicy | None = None,
     history: HistoryPolicy | None = None,
     protect: Collection[str] = (),
+    task: str = "",
     overflow: Overflow = "error",
 ) -> FittedContext:
     """Fit a request as `fit` does, in a worker thread, so that the event loop stays free. The result is identical.
@@ -90,6 +93,7 @@ async def afit(
         documents=documents,
         history=history,
         protect=protect,
+        task=task,
         overflow=overflow,
     )
 
@@ -103,21 +107,27 @@ def plan(
     documents: DocumentPolicy | None = None,
     history: HistoryPolicy | None = None,
     protect: Collection[str] = (),
+    task: str = "",
     overflow: Overflow = "error",
 ) -> FitReport:
     """Return the report that `fit` would give. Nothing is changed, and nothing is logged: nothing will be sent."""
     chosen = counter_of(budget) if counter is None else counter_for(counter)
-    options = _options(documents, history, protect, overflow)
+    options = _options(documents, history, protect, task, overflow)
     return fitted_with(request, budget, chosen, framing or ChatFraming(), options).report
 
 
 def _options(
-    documents: DocumentPolicy | None, history: HistoryPolicy | None, protect: Collection[str], overflow: Overflow
+    documents: DocumentPolicy | None,
+    history: HistoryPolicy | None,
+    protect: Collection[str],
+    task: str,
+    overflow: Overflow,
 ) -> FitOptions:
     return FitOptions(
         documents=documents or DocumentPolicy(),
         history=history or HistoryPolicy(),
         protect=frozenset((protect,) if isinstance(protect, str) else protect),
+        task=task,
         overflow=overflow,
     )
 

@@ -20,12 +20,14 @@ class FitOptions:
         documents: How documents are chosen.
         history: How the conversation is trimmed.
         protect: Components that may not be cut: `query`, `system` or both. A request in which they do not fit raises.
+        task: What is asked, where that is not the query: what documents and history are ranked by.
         overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query.
     """
 
     documents: DocumentPolicy = field(default_factory=DocumentPolicy)
     history: HistoryPolicy = field(default_factory=HistoryPolicy)
     protect: frozenset[str] = frozenset()
+    task: str = ""
     overflow: Overflow = "error"
 
     def __post_init__(self) -> None:

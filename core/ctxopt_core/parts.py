@@ -43,6 +43,10 @@ class Parts:
         self.allowed: dict[Component, int] = {}
 
     @property
+    def _task(self) -> str:
+        return self.options.task or self.subject.query_text
+
+    @property
     def used(self) -> dict[Component, int]:
         """Tokens that each component takes now."""
         return {
@@ -82,7 +86,7 @@ class Parts:
             self.subject.request.documents,
             max(0, allowed),
             self.subject.capped,
-            query=self.subject.query_text,
+            query=self._task,
             policy=self.options.documents,
             rendering=self.subject.framing.documents,
         )
@@ -116,7 +120,7 @@ class Parts:
             subject.capped,
             policy=policy,
             query=subject.query,
-            task=subject.query_text,
+            task=self._task,
             stable_limit=self._stable_limit() if policy.moves_in_steps else None,
         )
 
