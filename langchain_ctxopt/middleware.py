@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core import exceptions
@@ -21,9 +21,10 @@ from langchain_ctxopt.request_fitting import RequestFitting, RequestSettings
 
 try:
     from langchain.agents.middleware import types as _types
-    from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain.agents.middleware.types import AgentMiddleware, ExtendedModelResponse, ModelRequest, ModelResponse
 
     from langchain_ctxopt.agent_schemas import schemas_of_call
+    from langchain_ctxopt.strategy_progress import ProgressState, progress_in, with_progress
 except ImportError as error:
     _missing = "ContextOptimizerMiddleware needs LangChain's agents; install them: pip install 'ctxopt-core[agents]'"
     raise ImportError(_missing, name="langchain") from error
@@ -51,11 +52,13 @@ class FittedCall:
         request: The request; the identical one if it fitted.
         report: What was kept, cut and dropped, and why.
         schemas: Tool schemas and response format that were counted with it.
+        progress: What a history strategy of one's own remembers; None where there is none.
     """
 
     request: ModelRequest[Any]
     report: FitReport
     schemas: tuple[Any, ...]
+    progress: dict[str, Any] | None = None
 
 
 class ContextOptimizerMiddleware(_Middleware):
@@ -65,6 +68,9 @@ class ContextOptimizerMiddleware(_Middleware):
     prompt, messages, tool schemas and response format are counted together. What fits is handed on as the identical
     request. Where the provider still refuses a request because of its length, it is fitted once more, into
     `retry_factor` of what it counted, and sent again; a second refusal is raised.
+
+    A history strategy of one's own keeps its progress in the agent's state, under `ctxopt_progress`, where neither the
+    agent's input nor its output shows it.
 
     It goes last in the list of middleware, which makes it the innermost: then it sees the model that a fallback or a
     router chose, and the tools that a selection left. Each report goes to `on_report`, and as the event
@@ -94,10 +100,13 @@ class ContextOptimizerMiddleware(_Middleware):
         self._retry_factor = _checked_factor(retry_factor)
         self._stream_reports = stream_reports
         self._fitting = RequestFitting.of(settings, type(self).__name__)
+        self._has_progress = self._fitting.has_own_strategy
+        if self._has_progress:
+            self.state_schema = ProgressState
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any]:
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Call the model with messages that fit.
 
         Raises:
@@ -108,40 +117,46 @@ class ContextOptimizerMiddleware(_Middleware):
         fitted = self._fitted(request)
         self._tell(fitted)
         try:
-            return handler(fitted.request)
+            return with_progress(handler(fitted.request), request.state, fitted.progress)
         except _REFUSALS as error:
             if self._retry_factor is None or not _is_overflow(error):
                 raise
             smaller = self._refitted(request, fitted, self._retry_factor, error)
         self._tell(smaller)
-        return handler(smaller.request)
+        return with_progress(handler(smaller.request), request.state, smaller.progress)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> ModelResponse[Any]:
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Do what `wrap_model_call` does; the messages are fitted in a worker thread."""
         fitted = await in_worker(self._fitted, request)
         await self._atell(fitted)
         try:
-            return await handler(fitted.request)
+            return with_progress(await handler(fitted.request), request.state, fitted.progress)
         except _REFUSALS as error:
             if self._retry_factor is None or not _is_overflow(error):
                 raise
             smaller = await in_worker(self._refitted, request, fitted, self._retry_factor, error)
         await self._atell(smaller)
-        return await handler(smaller.request)
+        return with_progress(await handler(smaller.request), request.state, smaller.progress)
 
     def _fitted(self, request: ModelRequest[Any]) -> FittedCall:
         optimizer, schemas = self._optimizer_and_schemas(request)
-        return _fit(optimizer, request, schemas)
+        return self._fit(optimizer, request, schemas)
 
     def _refitted(self, request: ModelRequest[Any], refused: FittedCall, factor: float, error: Exception) -> FittedCall:
         target = max(1, int(refused.report.output_tokens * factor))
         optimizer = self._fitting.optimizer_for(_bound_model(request), refused.schemas, target=target)
         try:
-            return _fit(optimizer, request, refused.schemas)
+            return self._fit(optimizer, request, refused.schemas)
         except RequestOverflowError as unfit:
             raise error from unfit
+
+    def _fit(self, optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
+        if not self._has_progress:
+            return _fit(optimizer, request, schemas)
+        with progress_in(request.state) as progress:
+            return replace(_fit(optimizer, request, schemas), progress=progress)
 
     def _optimizer_and_schemas(self, request: ModelRequest[Any]) -> tuple[ContextOptimizer, tuple[Any, ...]]:
         """Return the optimizer for a call; of several ways to bind a response format the one that costs most counts."""

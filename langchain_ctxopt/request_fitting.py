@@ -82,6 +82,12 @@ class RequestFitting:
         checked = ContextOptimizer(**{**given, **limit})
         return cls(settings={name: getattr(checked, name) for name in given if name not in limit})
 
+    @property
+    def has_own_strategy(self) -> bool:
+        """Whether a function of the caller's own chooses what is kept of the history."""
+        history = self.settings.get("history")
+        return isinstance(history, HistoryPolicy) and not isinstance(history.strategy, str)
+
     def optimizer_for(
         self, model: object, tools: Iterable[object] = (), *, target: int | None = None
     ) -> ContextOptimizer:

@@ -54,7 +54,8 @@ class HistoryPolicy:
         on_summary_failure: What is done where the summarizer fails or says nothing: `turns` keeps the newest turns
             instead, and the report says so; `raise` lets the error through; a function is called with the error and
             returns a summary of its own, or None for the newest turns.
-        summary_errors: The errors of the summarizer that count as a failure, by default all; others come through.
+        summary_errors: The errors of the summarizer that count as a failure; others come through. By default all but
+            those of a wrong setup: TypeError, AttributeError, NameError and ContextBudgetError.
         note: What the placeholder says beside the number of messages that were left out. `identifiers`: where tools are
             at work, the names, numbers, dates and paths of the newest of them that are named nowhere else, so that a
             later call can repeat them. `excerpts`: the beginning of each question and answer. `count`: nothing. With

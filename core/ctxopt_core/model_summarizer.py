@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ctxopt_core.errors import SummaryError
+from ctxopt_core.errors import ContextBudgetError, SummaryError
 from ctxopt_core.messages import Message
 from ctxopt_core.summaries import checked_summary
 from ctxopt_core.summarizer_sources import source_of, text_of_answer
@@ -109,7 +109,7 @@ class ModelSummarizer:
         Raises:
             SummaryError: The source gives no text or an empty one, or the messages say nothing.
             TypeError: Source or store can only be awaited, and no event loop waits for this call.
-            ValueError: `max_input_tokens` leaves no room for messages beside the instructions.
+            ContextBudgetError: `max_input_tokens` leaves no room for messages beside the instructions.
         """
         transcript = self._transcript(messages, counter, max_tokens)
         key = self._key(transcript, counter, max_tokens)
@@ -137,7 +137,7 @@ class ModelSummarizer:
                 f"`max_input_tokens` must leave room beside the instructions, which count {needed} tokens, "
                 f"got {self._max_input_tokens}; allow more or shorten `instructions`"
             )
-            raise ValueError(message)
+            raise ContextBudgetError(message, needed=needed, available=self._max_input_tokens)
         message = f"nothing to summarise: none of the {len(messages)} messages says anything"
         raise SummaryError(message)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ctxopt_core.conversation import Conversation
+from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.history import SUMMARIZING, HistoryPolicy
 from ctxopt_core.placeholder import placeholder_text
 from ctxopt_core.summaries import summarize
@@ -13,6 +14,8 @@ from ctxopt_core.trimming import Trimming
 from ctxopt_core.truncation import truncate
 
 _ROOM_DIVISOR = 4
+# A summarizer that is set up wrongly fails at every call: that must be seen, and not taken for a model that is down.
+_OWN_FAULTS = (TypeError, AttributeError, NameError, ContextBudgetError)
 
 
 def summary_room(policy: HistoryPolicy, limit: int, counter: TokenCounter) -> int:
@@ -58,6 +61,7 @@ def with_summary(
         return replace(trimming, notes=(*trimming.notes, "there was no room for a summary")) if missing else trimming
     left_out = _left_out(trimming, conversation, after, query)
     failures = policy.summary_errors or (Exception,)
+    own_faults = () if policy.summary_errors else _OWN_FAULTS
     most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
     try:
         summary = summarize(
@@ -67,7 +71,7 @@ def with_summary(
             max_summary_tokens=max(1, most),
         )
     except failures as error:
-        if _is_cancellation(error):
+        if isinstance(error, own_faults) or _is_cancellation(error):
             raise
         replaced = _replacement(policy, error)
         if replaced is None:

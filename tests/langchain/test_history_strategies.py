@@ -1,0 +1,129 @@
+"""History strategies behind LangChain's objects: forced for one call, and with a model that summarises."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.stores import InMemoryStore
+
+from ctxopt_core import HistoryPolicy, summarizer
+from langchain_ctxopt import ContextOptimizer
+from langchain_requests import sent_tokens
+
+ANSWER = "They spoke of lanterns and of piers."
+
+
+def chat(turns: int) -> list[BaseMessage]:
+    return [
+        message
+        for n in range(turns)
+        for message in (
+            HumanMessage(f"Where does lantern {n} hang, and who lights it?", id=f"q{n}"),
+            AIMessage(f"Lantern {n} hangs at pier {n} of the harbour, and the keeper lights it.", id=f"a{n}"),
+        )
+    ]
+
+
+ASKED = [*chat(60), HumanMessage("And the weather?", id="query")]
+
+
+class Summaries(GenericFakeChatModel):
+    """A model that answers the same, and counts how often."""
+
+    asked: int = 0
+    broken: bool = False
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> Any:
+        self.asked += 1
+        if self.broken:
+            message = "down"
+            raise OSError(message)
+        return super()._generate(messages, *args, **options)
+
+
+def model(**options: Any) -> Summaries:
+    return Summaries(messages=iter([AIMessage(ANSWER)] * 50), **options)
+
+
+def summarising(source: Any, **options: Any) -> ContextOptimizer:
+    history = {"strategy": "summarize", "summarizer": summarizer(source, **options)}
+    return ContextOptimizer(max_input_tokens=700, history=history)
+
+
+def test_i11_a_strategy_can_be_forced_for_one_call():
+    optimizer = ContextOptimizer(max_input_tokens=700)
+    forced = optimizer.fit(ASKED, history=HistoryPolicy(strategy="sliding_window", max_messages=5))
+
+    assert [message.id for message in forced.value] == ["q58", "a58", "q59", "a59", "query"]
+    assert forced.report.strategy == "sliding_window"
+    assert optimizer.fit(ASKED).report.strategy == "relevance"
+
+
+def test_i11_a_task_can_be_forced_for_one_call():
+    optimizer = ContextOptimizer(max_input_tokens=700)
+    plain = {message.id for message in optimizer.fit(ASKED).value}
+    forced = optimizer.fit(ASKED, task="Where does lantern 17 hang?")
+
+    assert {"q17", "a17"} <= {message.id for message in forced.value}
+    assert not {"q17", "a17"} & plain
+    assert forced.value[-1].id == "query"
+
+
+def test_i11_a_forced_task_ranks_the_documents_too():
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    optimizer = ContextOptimizer(prompt=prompt, max_input_tokens=60, documents_as="documents")
+    documents = [Document(f"Lantern {n} hangs at pier {n}. " * 3, id=str(n)) for n in range(20)]
+    value = {"context": documents, "question": "Tell me."}
+
+    kept = optimizer.fit(value, task="Where is lantern 13?").value["context"]
+    assert kept[0].id == "13"
+
+
+def test_h16_a_model_summarises_once_for_several_requests():
+    source = model()
+    optimizer = summarising(source)
+    for end in range(61, 121, 2):
+        fitted = optimizer.fit(ASKED[:end])
+        assert sent_tokens(fitted.value) <= 700
+    assert 1 <= source.asked <= 10
+    assert any(ANSWER in message.text for message in fitted.value)
+
+
+def test_i10_h16_awaited_the_result_is_the_same():
+    plain = summarising(model()).invoke(ASKED)
+    awaited = asyncio.run(summarising(model()).ainvoke(ASKED))
+
+    assert [message.text for message in awaited] == [message.text for message in plain]
+
+
+def test_h16_a_model_that_is_down_is_done_without():
+    fitted = summarising(model(broken=True)).fit(ASKED)
+
+    assert fitted.report.fell_back_to == "turns"
+    assert fitted.report.notes == ("the summarizer failed with OSError",)
+    assert sent_tokens(fitted.value) <= 700
+
+
+def test_h16_two_optimizers_share_a_store():
+    store, first, second = InMemoryStore(), model(), model()
+    once = summarising(first, store=store, name="fake").invoke(ASKED)
+    again = summarising(second, store=store, name="fake").invoke(ASKED)
+
+    assert (first.asked, second.asked) == (1, 0)
+    assert [message.text for message in once] == [message.text for message in again]
+
+
+def test_h16_a_summarizer_that_is_set_up_wrongly_is_not_taken_for_one_that_is_down():
+    async def only_awaited(transcript: str) -> str:
+        return transcript
+
+    with pytest.raises(TypeError, match="can only be awaited"):
+        summarising(only_awaited).invoke(ASKED)
+    with pytest.raises(ValueError, match="must leave room"):
+        summarising(model(), max_input_tokens=10).invoke(ASKED)
