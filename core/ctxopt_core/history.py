@@ -28,23 +28,27 @@ class HistoryPolicy:
 
     Args:
         strategy: What is kept of the earlier turns, besides the first user message and a placeholder. Only whole turns
-            are, except for what is left of the newest that does not fit.
+            are, except for what is left of the newest that does not fit. Where a tool result stands among the newest
+            64 messages, `auto` and `turns` keep the newest turns, and cut results that the model has read to excerpts
+            before any turn goes.
             `turns`: the newest ones.
             `sliding_window`: the newest ones, at most `max_messages` messages in all; without the first message and the
             placeholder.
             `relevance`: the newest ones up to `recent_share`, then those that say most about what is asked now, with
             what stands around them. It reads the whole conversation. Without a question it is the same as `turns`.
-            `auto`: `relevance` that looks back no further than 160,000 characters, or than 16 for each token that the
+            `auto`: `relevance` that looks back no further than 160,000 characters, or than 8 for each token that the
             earlier turns may take, so that its cost does not grow with the conversation.
             `summarize`: the newest ones, and a summary of what is left out in place of the placeholder. The cut moves
             in steps, as with `stable_prefix`, so that the summarizer is asked once a step and not at each request.
             `hybrid`: what `relevance` keeps, and a summary of what is left out.
-            A function: what it returns of a `HistoryView`; see `HistoryStrategy`.
-        recent_share: With `relevance` and `auto`, the percentage of the history's allocation that the newest turns take
-            first.
+            A function: what it returns of a `HistoryView`, without the first message and the placeholder; see
+            `HistoryStrategy`.
+        recent_share: With `auto`, `relevance` and `hybrid`, the percentage of the history's allocation that the newest
+            turns take first.
         max_messages: With `sliding_window`, the most messages that are sent; system messages, the query and what
             follows it count, too. Like everything else, it cuts only what is over its budget in tokens.
-        scorer: With `relevance` and `auto`, tells how relevant a message is; by default BM25 does, see `bm25_scorer`.
+        scorer: With `auto`, `relevance` and `hybrid`, tells how relevant a message is; by default BM25 does, see
+            `bm25_scorer`.
         keep_first: Whether the first user message, which usually states the task, is kept.
         first_share: The most that the first message may take, in percent of the history's allocation. A longer one is
             shortened, so that it can never starve the newest turns.

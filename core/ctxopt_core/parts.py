@@ -129,8 +129,13 @@ class Parts:
         subject = self.subject
         if subject.only_messages:
             return subject.available - self.needs["system"]
-        everything = dict.fromkeys(COMPONENTS, subject.available)
-        return allocate(subject.available, everything, self.shares).history
+        available = subject.available
+        # What is not there leaves its share to the history; what is may need all of its own at another request.
+        wanted = dict.fromkeys(COMPONENTS, available)
+        wanted["system"] = self.needs["system"]
+        wanted["query"] = int(available * float(self.shares.query) / 100)
+        wanted["documents"] = available if subject.request.documents else 0
+        return allocate(available, wanted, self.shares).history
 
     def was_cut(self, name: Component) -> bool:
         """Tell whether a component holds less than it had, and has a share that lets it grow again."""

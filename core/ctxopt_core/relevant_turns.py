@@ -13,7 +13,7 @@ from ctxopt_core.turn_draft import TurnDraft
 from ctxopt_core.turns import Turn, turn_ranges
 
 LOOK_BACK_CHARACTERS = 160_000
-LOOK_BACK_PER_TOKEN = 16
+LOOK_BACK_PER_TOKEN = 8
 # A token is hardly ever longer; a turn with more characters for each token that is left is not counted in vain.
 _LONGEST_TOKEN = 10
 
@@ -21,7 +21,7 @@ _LONGEST_TOKEN = 10
 def look_back(room: int) -> int:
     """Return how many characters before the query are looked at by default, where the earlier turns have `room` tokens.
 
-    160,000, about 40,000 tokens of English, or four times the room if that is more: the cost of a fit follows the
+    160,000, about 40,000 tokens of English, or about twice the room if that is more: the cost of a fit follows the
     window and not the conversation.
     """
     return max(LOOK_BACK_CHARACTERS, LOOK_BACK_PER_TOKEN * room)

@@ -10,7 +10,7 @@ from ctxopt_core.conversation import Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
 from ctxopt_core.loose_results import without_loose_results
-from ctxopt_core.omission_note import Choose, OmissionNote
+from ctxopt_core.placeholder_draft import Choose, PlaceholderDraft
 from ctxopt_core.shrinking import Shrunk, essential_units, shrink
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turn_excerpts import turn_excerpts
@@ -51,7 +51,7 @@ class TurnDraft:
         self.reasons: dict[int, DropReason] = {}
         self.turns = 0
         self.whole_turns = 0
-        self.placeholder = OmissionNote(policy, budget, counter, names_identifiers=names_identifiers)
+        self.placeholder = PlaceholderDraft(policy, budget, counter, names_identifiers=names_identifiers)
         self.scattered = False
         self.omitted: int | None = None
         self.strategy: str = "turns"

@@ -129,6 +129,7 @@ def _chat_candidates(messages: list[BaseMessage]) -> list[Candidate]:
         ONCE: count_once,
         SCAN: lambda given: early_exit_scan(given, WINDOW),
         "ours, fit": optimizer.fit,
+        "ours, turns": optimizer_for(WINDOW, "turns").fit,
         "ours, invoke": optimizer.invoke,
     }
     return [

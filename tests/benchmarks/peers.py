@@ -51,13 +51,16 @@ def trimmed(messages: Sequence[BaseMessage], budget: int, token_counter: ListCou
     )
 
 
-def optimizer_for(budget: int) -> ContextOptimizer:
-    """Return the optimizer with the same budget and the same tokenizer."""
-    return ContextOptimizer(max_input_tokens=budget, token_counter=ENCODING)
+def optimizer_for(budget: int, strategy: str = "auto") -> ContextOptimizer:
+    """Return the optimizer with the same budget and the same tokenizer, by default with the default strategy."""
+    return ContextOptimizer(max_input_tokens=budget, token_counter=ENCODING, history={"strategy": strategy})
 
 
 def fits(history: list[BaseMessage], budget: int, new_message: Callable[[], BaseMessage]) -> Iterator[Candidate]:
-    """Yield the optimizer, called in two ways: with nothing counted before, and with one new message."""
+    """Yield the optimizer, called in two ways: with nothing counted before, and with one new message.
+
+    `fit` and `invoke` have the default strategy; `turns` is a fit by recency alone, which is what the others do.
+    """
     optimizer = optimizer_for(budget)
     grown = history
 
@@ -69,7 +72,11 @@ def fits(history: list[BaseMessage], budget: int, new_message: Callable[[], Base
     def run_grown(call: Callable[[object], object]) -> object:
         return call(grown)
 
-    calls: dict[str, Callable[[object], object]] = {"fit": optimizer.fit, "invoke": optimizer.invoke}
+    calls: dict[str, Callable[[object], object]] = {
+        "fit": optimizer.fit,
+        "turns": optimizer_for(budget, "turns").fit,
+        "invoke": optimizer.invoke,
+    }
     for name, call in calls.items():
         yield Candidate(name=f"ours, {name}, cold", run=partial(call, history), prepare=forget_counts)
         yield Candidate(name=f"ours, {name}, warm", run=partial(run_grown, call), prepare=grow)

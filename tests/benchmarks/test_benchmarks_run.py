@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).resolve().parent
-OURS = [f"ours, {call}, {state}" for call in ("fit", "invoke") for state in ("cold", "warm")]
+OURS = [f"ours, {call}, {state}" for call in ("fit", "turns", "invoke") for state in ("cold", "warm")]
 PEERS = {"trim_messages", "early-exit scan"}
 
 
@@ -53,7 +53,7 @@ def trial(trials: dict[str, Trial], request: pytest.FixtureRequest) -> Trial:
         pytest.param(
             "one fit a turn",
             {"20 turns"},
-            {*PEERS, "approximate trim_messages", "count once", "ours, fit", "ours, invoke"},
+            {*PEERS, "approximate trim_messages", "count once", "ours, fit", "ours, turns", "ours, invoke"},
             id="chat",
         ),
     ],

@@ -14,7 +14,7 @@ Choose = Callable[[Iterable[int], Callable[[Sequence[str]], bool]], Sequence[str
 _MOST_TOKENS = 512
 
 
-class OmissionNote:
+class PlaceholderDraft:
     """The one message that says what was left out, until it is settled.
 
     Args:
