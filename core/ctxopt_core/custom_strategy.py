@@ -25,6 +25,8 @@ def add_chosen(draft: TurnDraft, stop: int, task: str, strategy: Callable[..., A
         ValueError: It returns an index that is in none of the turns.
     """
     turns = [*draft.counted_turns(stop)][::-1]
+    if turns and not draft.opens_properly(turns[0]):
+        del turns[0]
     draft.strategy = _name(strategy)
     if sum(turn.tokens for turn in turns) <= draft.left:
         draft.keep_whole(turns[::-1])

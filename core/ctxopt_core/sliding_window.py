@@ -34,7 +34,8 @@ def add_window(draft: TurnDraft, stop: int) -> None:
     if not whole and places >= 0:
         # What was said last is shortened before it is lost.
         for turn in islice(draft.counted_turns(stop), 1):
-            draft.add_part(turn)
+            if draft.opens_properly(turn):
+                draft.add_part(turn)
 
 
 def _messages(draft: TurnDraft, turn: Turn) -> int:

@@ -23,7 +23,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     step = view.step
     if step is None:
         return False
-    rows = dict(view.rows(step, len(view.units.kept)))
+    rows = dict(view.rows(step, len(view.kept)))
     repeated = view.repeated_tokens(step)
     rows.pop(-1 if query is None else query, None)
     shortened = {}
@@ -39,7 +39,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
         return False
     draft.note(view.units)
     draft.kept.extend(rows)
-    draft.left -= tokens + (view.note_tokens if noted else 0)
+    draft.left -= tokens + (draft.placeholder.tokens(len(draft.conversation)) if noted else 0)
     draft.turns = sum(draft.conversation.opens_turn(index) for index in rows)
     draft.whole_turns = draft.turns
     draft.shortened.update(shortened)

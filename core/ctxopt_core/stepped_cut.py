@@ -43,7 +43,7 @@ class Step(NamedTuple):
     lowered: int = 0
 
 
-def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int) -> Iterator[Step | None]:
+def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int, leading: int = 0) -> Iterator[Step | None]:
     """Yield where the cut stands after each unit; None where even that does not fit.
 
     A step frees a ninth of the limit, or room for four more requests if that is more; half of it where tools are at
@@ -56,6 +56,7 @@ def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int) -> It
         limit: The most that they may count, in tokens.
         first: Which unit is the first user message, of which something is kept when it goes.
         head: Tokens of what is kept of it, and of the note behind it.
+        leading: How many units stand before the first user message. They go together.
     """
     large = large_results(limit)
     cut = lowered = total = requests = exchanges = 0
@@ -77,7 +78,7 @@ def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int) -> It
         total -= sum(read.saved for read in units[max(cut, lowered) : n] if not lowered or read.saved <= large)
         lowered = n
         goal = limit - int(_freed(limit, total, requests) if not exchanges else limit * FREE_SHARE_WITH_TOOLS)
-        while cut < n and total + held() > goal:
+        while cut < n and (total + held() > goal or 0 < cut < leading):
             total -= units[cut].low
             requests -= units[cut].opener != cut
             exchanges -= units[cut].is_exchange

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
@@ -11,7 +11,7 @@ from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
 from ctxopt_core.shrinking import lowest_tokens
 from ctxopt_core.stepped_cut import Step, StepUnit, large_results, steps
 from ctxopt_core.tokens import TokenCounter
-from ctxopt_core.turns import first_user_message, units_of
+from ctxopt_core.turns import Unit, Units, first_user_message, units_of
 
 RESULT_TOKENS = 100
 _SMALLEST_FIRST = 24
@@ -42,6 +42,7 @@ class SteppedView:
         self.conversation = conversation
         self.counter = counter
         self.units = units_of(conversation, 0, len(conversation))
+        self.kept = _opening_properly(self.units)
         self.first_cut: Shortened | None = None
         self.first = self._first(int(limit * policy.first_share / 100)) if policy.keep_first else None
         self.summary_room = summary_room
@@ -67,7 +68,7 @@ class SteppedView:
             step: Where the cut stands.
             end: How many units the request holds.
         """
-        units, conversation = self.units.kept, self.conversation
+        units, conversation = self.kept, self.conversation
         opener = self.opener(step)
         rows: dict[int, int] = {}
         for n in dict.fromkeys((opener, *range(step.cut, end))):
@@ -81,14 +82,14 @@ class SteppedView:
 
     def opener(self, step: Step) -> int:
         """Return which unit is the user message that opened the turn in which the cut lies."""
-        return max((n for n in range(step.cut + 1) if self.units.kept[n].kind == "user"), default=step.cut)
+        return max((n for n in range(step.cut + 1) if self.kept[n].kind == "user"), default=step.cut)
 
     def is_noted(self, step: Step) -> bool:
         """Tell whether the first message stands alone in front, so that the placeholder can follow it."""
         first = self.first
-        if first is None or not self.note_tokens or self.units.kept[step.cut].indices[0] <= first:
+        if first is None or not self.note_tokens or self.kept[step.cut].indices[0] <= first:
             return False
-        return self.units.kept[self.opener(step)].indices[0] != first
+        return self.kept[self.opener(step)].indices[0] != first
 
     def shortened(self, index: int) -> Shortened | None:
         """Return the texts of a message whose results are lowered; they depend on nothing but the message."""
@@ -100,7 +101,7 @@ class SteppedView:
 
         The request before is the one that was answered by the newest message of the assistant.
         """
-        units, systems = self.units.kept, self.conversation.systems
+        units, systems = self.kept, self.conversation.systems
         answered = next((n for n in range(len(units) - 1, 0, -1) if units[n].kind != "user"), 0)
         before = self.walked[answered - 1] if answered else None
         if before is None:
@@ -121,8 +122,8 @@ class SteppedView:
 
     def omitted(self, step: Step) -> int:
         """Return how many messages before the cut are left out."""
-        end = self.units.kept[step.cut].indices[0]
-        stay = {index for index in (self.first, self.units.kept[self.opener(step)].indices[0]) if index is not None}
+        end = self.kept[step.cut].indices[0]
+        stay = {index for index in (self.first, self.kept[self.opener(step)].indices[0]) if index is not None}
         present = stay.union(self.conversation.systems)
         return end - sum(index < end for index in present)
 
@@ -137,8 +138,8 @@ class SteppedView:
         return None if self.first_cut is None else found
 
     def _walk(self, limit: int) -> list[Step | None]:
-        opener, first, units = 0, len(self.units.kept), []
-        for n, unit in enumerate(self.units.kept):
+        opener, first, units = 0, len(self.kept), []
+        for n, unit in enumerate(self.kept):
             opener = n if unit.kind == "user" else opener
             first = n if unit.indices[0] == self.first else first
             saved = sum(self.conversation.cost(i) - self._low(i) for i in unit.results)
@@ -147,7 +148,8 @@ class SteppedView:
         head = 0
         if self.first is not None:
             head = (self.first_cut.tokens if self.first_cut else self.conversation.cost(self.first)) + self.note_tokens
-        return list(steps(units, limit, first=first, head=head))
+        leading = next((n for n, unit in enumerate(self.kept) if unit.kind == "user"), 0)
+        return list(steps(units, limit, first=first, head=head, leading=leading))
 
     def _low(self, index: int) -> int:
         """Return what a result counts at most when it is lowered. One with attachments or words beside it is not."""
@@ -155,3 +157,12 @@ class SteppedView:
         if message.removable or message.speaks_beside_results:
             return cost
         return min(cost, lowest_tokens(self.conversation, index, RESULT_TOKENS))
+
+
+def _opening_properly(units: Units) -> Sequence[Unit]:
+    """Return the units without those before the first user message, where something before these had to go."""
+    kept = units.kept
+    strays = (*units.orphans, *units.blanks, *units.superseded)
+    if not kept or kept[0].kind == "user" or not any(index < kept[0].indices[0] for index in strays):
+        return kept
+    return kept[next((n for n, unit in enumerate(kept) if unit.kind == "user"), 0) :]

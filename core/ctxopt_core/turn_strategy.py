@@ -170,7 +170,7 @@ def _add_most_relevant(draft: TurnDraft, task: str, stop: int) -> None:
         add_relevant_turns(draft, stop, task, most_characters=most)
     else:
         draft.strategy = "turns"
-        draft.fell_back_to = "turns" if strategy in ("relevance", "hybrid") else None
+        draft.fell_back_to = "turns" if strategy == "relevance" else None
         add_newest_turns(draft, stop)
 
 
