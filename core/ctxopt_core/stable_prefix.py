@@ -24,7 +24,6 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     if step is None:
         return False
     rows = dict(view.rows(step, len(view.kept)))
-    repeated = view.repeated_tokens(step)
     rows.pop(-1 if query is None else query, None)
     shortened = {}
     for index, tokens in rows.items():
@@ -45,5 +44,5 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     draft.shortened.update(shortened)
     draft.placeholder.after = view.first if noted else None
     draft.omitted = view.omitted(step)
-    draft.repeated_tokens = repeated
+    draft.repeated_tokens = view.repeated_tokens(step, shortened)
     return True

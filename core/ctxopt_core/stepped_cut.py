@@ -72,6 +72,9 @@ def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int, leadi
         exchanges += unit.is_exchange
         if 0 < lowered < n and units[n - 1].saved > large:
             total -= units[n - 1].saved
+        if cut and n == leading:
+            # A cut among them was made before there was a user message.
+            cut, total, requests, exchanges = n, unit.full, 0, 0
         if total + held() <= limit:
             yield Step(cut, lowered)
             continue

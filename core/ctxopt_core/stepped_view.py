@@ -96,10 +96,14 @@ class SteppedView:
         message, cost = self.conversation.message(index), self.conversation.cost(index)
         return shorten_message(message, cost, self._low(index), self.counter, references=self._references)
 
-    def repeated_tokens(self, step: Step) -> int:
+    def repeated_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
         """Return the tokens of the messages that repeat the start of the request before, byte for byte.
 
         The request before is the one that was answered by the newest message of the assistant.
+
+        Args:
+            step: Where the cut stands.
+            shortened: New texts of the messages that are cut, which may count less than they were allowed.
         """
         units, systems = self.kept, self.conversation.systems
         answered = next((n for n in range(len(units) - 1, 0, -1) if units[n].kind != "user"), 0)
@@ -118,7 +122,8 @@ class SteppedView:
         if self.is_noted(step) and step.cut == before.cut and same[-1:] != [self.first]:
             note = self.tokens_of_note(self.omitted(step))
         repeated_systems = [self.conversation.cost(i) for i in systems if same and i <= same[-1]]
-        return note + sum(now[index] for index in same) + sum(repeated_systems)
+        kept = (shortened[index].tokens if index in shortened else now[index] for index in same)
+        return note + sum(kept) + sum(repeated_systems)
 
     def omitted(self, step: Step) -> int:
         """Return how many messages before the cut are left out."""

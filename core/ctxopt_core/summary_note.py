@@ -79,10 +79,12 @@ def with_summary(
             return replace(trimming, fell_back_to="turns", notes=(*trimming.notes, note))
         summary = replaced
     text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
+    unused = trimming.summary_room - counter.count(text)
     return replace(
         trimming,
         placeholder=text,
-        tokens=trimming.tokens - trimming.summary_room + counter.count(text),
+        tokens=trimming.tokens - unused,
+        repeated_tokens=_without_unused(trimming, conversation, after, unused),
         reasons={**trimming.reasons, **dict.fromkeys(left_out, "summarized")},
         summarized=left_out,
         summary_room=0,
@@ -101,6 +103,18 @@ def _left_out(trimming: Trimming, conversation: Conversation, after: int, query:
     """Return the messages behind the first one that are gone for want of room."""
     present = {*trimming.kept, *conversation.systems, *trimming.reasons, query}
     return tuple(i for i in range(after + 1, len(conversation)) if i not in present and not conversation.is_blank(i))
+
+
+def _without_unused(trimming: Trimming, conversation: Conversation, after: int, unused: int) -> int | None:
+    """Return the repeated tokens without the room that the summary leaves free, where the placeholder is among them."""
+    repeated = trimming.repeated_tokens
+    if repeated is None:
+        return None
+    cut = trimming.shortened.get(after)
+    before = conversation.cost(after) if cut is None else cut.tokens
+    before += sum(conversation.cost(i) for i in conversation.systems if i < after)
+    # What is repeated goes beyond the placeholder, or ends before it.
+    return repeated - unused if repeated > before else repeated
 
 
 def _replacement(policy: HistoryPolicy, error: Exception) -> str | None:

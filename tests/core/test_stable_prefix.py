@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,8 +52,7 @@ def requests_of(messages):
 
 
 def fitted_messages(messages, limit, policy=STABLE):
-    fitted = fit(ContextRequest(history=messages), ContextBudget(max_input_tokens=limit), counter=WORDS, history=policy)
-    return fitted
+    return fit(ContextRequest(history=messages), ContextBudget(max_input_tokens=limit), counter=WORDS, history=policy)
 
 
 def tokens(message: Message) -> int:
@@ -100,6 +101,21 @@ def test_h21_the_report_says_what_repeats(messages, limit, wanted):
         before = now
 
 
+def test_h21_a_lowered_result_is_reported_with_what_it_counts():
+    messages = agent_run(3, 6, 0)
+    text = "".join(f"This is sentence number {n} of a result that was read.\n" for n in range(30))
+    messages = [replace(m, content=text) if m.role == "tool" else m for m in messages]
+    before, below = (), 0
+    for request in requests_of(messages):
+        fitted = fitted_messages(request, 1_500)
+        now = fitted.messages()
+        below += any(tokens(m) < 100 for m in now if m.role == "tool")
+        if not fitted.untouched and before:
+            assert fitted.report.repeated_tokens == sum(map(tokens, common_start(before, now)))
+        before = now
+    assert below
+
+
 @pytest.mark.parametrize(("messages", "limit", "wanted"), SESSIONS)
 def test_h21_what_stays_behind_the_cut_is_not_edited_between_steps(messages, limit, wanted):
     """Between two steps a request is the one before it, and what is new; only the last results may be lowered yet."""
@@ -121,7 +137,7 @@ def test_h21_the_question_the_first_message_and_whole_exchanges_stay():
         question = max(i for i, message in enumerate(request) if message.role == "user")
         assert question in fitted.history.kept
         assert 0 in fitted.history.kept
-        assert [m.role for m in kept][0] == "user"
+        assert next(m.role for m in kept) == "user"
 
 
 def test_h21_a_result_that_nobody_has_read_is_whole_if_it_can_be():
@@ -206,6 +222,15 @@ def test_h21_a_step_always_fits_and_the_cut_never_goes_back(rows, limit, head):
             assert least - sum(early) <= limit
     for end in range(1, len(found)):
         assert list(steps(found[:end], limit, first=0, head=head)) == walked[:end]
+
+
+@pytest.mark.parametrize("limit", [60, 70, 85, 100, 130])
+def test_h3_h21_a_cut_made_before_the_first_user_message_moves_on_to_it(limit):
+    leading = [answer(30, n) for n in range(4)]
+    messages = [*leading, user(2, 0), answer(2, 0), user(1, 1)]
+
+    kept = list(fitted_messages(messages, limit, HistoryPolicy(stable_prefix=True, keep_first=False)).history.kept)
+    assert kept[0] == len(leading)
 
 
 @settings(max_examples=60, deadline=None)

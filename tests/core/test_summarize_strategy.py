@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import CancelledError
+from itertools import takewhile
 
 import pytest
 from hypothesis import given, settings
@@ -110,6 +111,21 @@ def test_h16_the_summarizer_is_asked_once_for_several_requests():
         fit(request, ContextBudget(max_input_tokens=600), counter=WORDS, history=policy)
 
     assert 1 < len(function.asked) <= len(requests) // 3
+
+
+def test_h21_h16_the_report_counts_the_summary_that_repeats_as_it_is_sent():
+    policy = HistoryPolicy(strategy="summarize", summarizer=summarizer(Counting()))
+    messages, before, noted = chat(60), (), 0
+    for end in range(41, 120, 2):
+        request = ContextRequest(history=messages[:end])
+        result = fit(request, ContextBudget(max_input_tokens=600), counter=WORDS, history=policy)
+        now = result.messages()
+        if result.history.summarized and before:
+            same = list(takewhile(lambda pair: pair[0] == pair[1], zip(before, now, strict=False)))
+            assert result.report.repeated_tokens == sum(4 + len(message.content.split()) for message, _ in same)
+            noted += any(message.synthetic for message, _ in same)
+        before = now
+    assert noted
 
 
 def test_h16_nothing_is_asked_while_everything_fits():
