@@ -13,6 +13,7 @@ from ctxopt_core.scoring import call_scorer
 
 _FEEDBACK_MESSAGES = 5
 _FEEDBACK_WEIGHT = 0.1
+_SCORER_WEIGHT = 1.0
 _LEAST_WEIGHT = 0.2
 _CONTEXT = 0.75
 _STRETCH = 15
@@ -29,19 +30,20 @@ def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) ->
     Args:
         task: What is asked.
         texts: The text of each message, oldest first.
-        scorer: Tells how relevant a text is to the task; by default the words do.
+        scorer: Tells how relevant a text is to the task; its scores, spread from 0 to 1, count as much as the words.
 
     Raises:
         ValueError: The scorer gives more or fewer scores than there are messages.
     """
     if not task.strip() or not texts:
         return [0.0] * len(texts)
-    if scorer is None:
-        scores = bm25_of_messages(
-            _telling(query_terms(task).weights), texts, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
-        )
-    else:
-        scores = spread(call_scorer(scorer, task, texts))
+    scores = bm25_of_messages(
+        _telling(query_terms(task).weights), texts, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
+    )
+    if scorer is not None:
+        best = max(scores) or 1.0
+        told = spread(call_scorer(scorer, task, texts))
+        scores = [score / best + _SCORER_WEIGHT * more for score, more in zip(scores, told, strict=True)]
     sums = [0.0, *accumulate(scores)]
     worth = list(scores)
     for n in range(1, len(worth)):
