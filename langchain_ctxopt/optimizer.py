@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from langchain_core.callbacks import (
@@ -42,6 +42,7 @@ from langchain_ctxopt.setting_fields import (
     ShareSettings,
     ToolSchemas,
     plain_fields,
+    reject_arguments,
 )
 
 REPORT_EVENT = "ctxopt_report"
@@ -160,8 +161,10 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             self.on_report(optimized.report)
         return optimized
 
-    def plan(self, value: Any) -> FitReport:
-        """Return the report that a fit would give. Nothing is changed or logged, and `on_report` is not called."""
+    def plan(self, value: Any, **changes: Any) -> FitReport:
+        """Return the report that `fit` would give. Nothing is changed or logged, and `on_report` is not called."""
+        if changes:
+            return self.with_changes(**changes).plan(value)
         return self._fitted(value, fitted_with).report
 
     def count_tokens(self, value: Any) -> int:
@@ -183,12 +186,12 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return the input within the budget, in the kind in which it was given."""
-        _reject_arguments(kwargs)
+        reject_arguments(kwargs)
         return self._call_with_config(self._run, input, config)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return what `invoke` returns; the work is done in a worker thread."""
-        _reject_arguments(kwargs)
+        reject_arguments(kwargs)
         return await self._acall_with_config(self._arun, input, config)
 
     def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:
@@ -213,9 +216,8 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         messages = messages_of(value)
         request = request_of_messages(messages, self._budgeting.schemas)
         fitted = fitter(request, self.budget, self._budgeting.counter, ChatFraming(), self._options)
-        if fitted.untouched:
-            return OptimizedInput(value=value, report=fitted.report)
-        return OptimizedInput(value=in_kind(value, messages, Draft(trimming=fitted.history)), report=fitted.report)
+        kept = value if fitted.untouched else in_kind(value, messages, Draft(trimming=fitted.history))
+        return OptimizedInput(value=kept, report=fitted.report)
 
     def _fit_dict(self, value: dict[str, Any], fitter: Fitter) -> OptimizedInput:
         stage = self._stage(value)
@@ -242,10 +244,3 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         """The settings that are stored as plain values; a token counter that is a function cannot be loaded again."""
         counter = {} if self.token_counter is None else {"token_counter": self.token_counter}
         return {**counter, **{name: plain_fields(getattr(self, name)) for name in ("shares", "documents", "history")}}
-
-
-def _reject_arguments(arguments: Mapping[str, Any]) -> None:
-    if arguments:
-        named = ", ".join(sorted(arguments))
-        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
-        raise TypeError(message)

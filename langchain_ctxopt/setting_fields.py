@@ -1,4 +1,4 @@
-"""How the settings of the optimizer are checked when it is made."""
+"""How the settings of the optimizer are checked."""
 
 from __future__ import annotations
 
@@ -93,6 +93,18 @@ def as_limits(sections: object) -> Mapping[str, int] | None:
         )
         raise ValueError(message)
     return {key: token_amount(f"sections[{key!r}]", tokens, minimum=0) for key, tokens in sections.items()} or None
+
+
+def reject_arguments(arguments: Mapping[str, Any]) -> None:
+    """Refuse settings at a call of a chain step, where nothing would come of them.
+
+    Raises:
+        TypeError: There are any.
+    """
+    if arguments:
+        named = ", ".join(sorted(arguments))
+        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
+        raise TypeError(message)
 
 
 def plain_fields(value: Settings) -> dict[str, Any]:

@@ -18,6 +18,7 @@ RECENT_RESULTS_SHARE = 20
 _LOOKED_AT = 64
 _MOST_CHARACTERS = 200_000
 _MOST_SET_ASIDE = 0.5
+_WORTH_GROWING = 1.01
 
 
 def holds_tool_results(conversation: Conversation) -> bool:
@@ -49,7 +50,7 @@ class LoweredTurns(TurnDraft):
         self._recent_room = self._recent_left = budget * RECENT_RESULTS_SHARE // 100
         self._charged = 0
         self._part: list[Unit] = []
-        self._growing: tuple[Sequence[Unit], Shrunk] | None = None
+        self._growing: tuple[Sequence[Unit], int, Shrunk] | None = None
         self._closed = False
 
     def add_current_exchange(self, start: int) -> None:
@@ -147,17 +148,18 @@ class LoweredTurns(TurnDraft):
 
     def _shrunk(self, units: Sequence[Unit], room: int) -> Shrunk | None:
         shrunk = shrink(self.conversation, units, room, self.counter, references=self.policy.references)
-        self._growing = (units, shrunk) if shrunk is not None else None
+        self._growing = (units, room, shrunk) if shrunk is not None else None
         return shrunk
 
     def _grow(self) -> None:
         """Let what was shrunk last have the room that is left over."""
         if self._growing is None or self.left <= 0:
             return
-        units, before = self._growing
-        grown = shrink(
-            self.conversation, units, before.tokens + self.left, self.counter, references=self.policy.references
-        )
+        units, earlier, before = self._growing
+        room = before.tokens + self.left
+        if room < earlier * _WORTH_GROWING:
+            return
+        grown = shrink(self.conversation, units, room, self.counter, references=self.policy.references)
         if grown is None or grown.tokens <= before.tokens:
             return
         self.kept = [i for i in self.kept if i not in before.kept]

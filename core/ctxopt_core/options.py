@@ -20,7 +20,7 @@ class FitOptions:
         documents: How documents are chosen.
         history: How the conversation is trimmed.
         protect: Components that may not be cut: `query`, `system` or both. A request in which they do not fit raises.
-        task: What is asked, where that is not the query: what documents and history are ranked by.
+        task: What is asked, where that is not the query: what documents and history are ranked by. A blank one is none.
         overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query.
     """
 
@@ -31,6 +31,10 @@ class FitOptions:
     overflow: Overflow = "error"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.task, str):
+            message = f"`task` must be a text, got {type(self.task).__name__}; leave it out to rank by the query"
+            raise TypeError(message)
+        object.__setattr__(self, "task", self.task.strip())
         if unknown := sorted(self.protect.difference(PROTECTABLE)):
             message = f"`protect` may name 'system' and 'query', got {', '.join(map(repr, unknown))}"
             raise ValueError(message)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import tiktoken
 
 LONGEST_TOKEN_BYTES = 128
+# A text without a safe cut is read in growing windows. Where a window ends, up to so many tokens may come out otherwise
+# than in the whole text.
+_WINDOW = 2 * PIECE
+_UNSETTLED_TOKENS = 128
 _BLANK_RUN = 500_000
 _BLANK_BLOCK = 256_000
 # Characters that the tokenizers take for white space but not for a line break.
@@ -91,7 +95,10 @@ class TiktokenCounter:
             return self.count(text) > limit
         total = 0
         for start, stop in pieces(text):
-            total += self._count_piece(text[start:stop])
+            piece = text[start:stop]
+            if len(piece) > _WINDOW and self._window_exceeds(piece, limit - total):
+                return True
+            total += self._count_piece(piece)
             if total > limit:
                 return True
         self._cache.store(text, total)
@@ -122,20 +129,41 @@ class TiktokenCounter:
     def _prefix(self, text: str, limit: int) -> int:
         left = limit
         for start, stop in pieces(text) if self._bundled else [(0, len(text))]:
-            tokens = self._encode(text[start:stop])
+            read, tokens = self._window(text[start:stop], left, from_end=False)
             if len(tokens) > left:
-                return start + self._decodable_prefix(text[start:stop], tokens, left)
+                return start + self._decodable_prefix(read, tokens, left)
             left -= len(tokens)
         return len(text)
 
     def _suffix(self, text: str, limit: int) -> int:
         left = limit
         for start, stop in pieces_from_end(text) if self._bundled else [(0, len(text))]:
-            tokens = self._encode(text[start:stop])
+            read, tokens = self._window(text[start:stop], left, from_end=True)
             if len(tokens) > left:
-                return len(text) - stop + self._decodable_suffix(text[start:stop], tokens, left)
+                return len(text) - stop + self._decodable_suffix(read, tokens, left)
             left -= len(tokens)
         return len(text)
+
+    def _window_exceeds(self, piece: str, limit: int) -> bool:
+        known = self.known(piece)
+        if known is not None:
+            return known > limit
+        read, tokens = self._window(piece, limit, from_end=False)
+        if len(read) == len(piece):
+            self._cache.store(piece, len(tokens))
+        return len(tokens) > limit
+
+    def _window(self, piece: str, limit: int, *, from_end: bool) -> tuple[str, list[int]]:
+        """Return one end of a piece that clearly counts more than `limit`, or all of it, and the tokens of that."""
+        enough = limit + _UNSETTLED_TOKENS
+        width = _WINDOW
+        while 2 * width < len(piece) and self._bundled:
+            read = piece[-width:] if from_end else piece[:width]
+            tokens = self._encode(read)
+            if len(tokens) > enough:
+                return read, tokens
+            width = max(2 * width, (enough + enough // 16) * width // len(tokens))
+        return piece, self._encode(piece)
 
     def _decodable_prefix(self, text: str, tokens: list[int], limit: int) -> int:
         parts = self._bytes_of(tokens[:limit])

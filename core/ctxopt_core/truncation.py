@@ -57,6 +57,8 @@ def truncate(
         return ""
     if not exceeds(text, budget, counter):
         return text
+    if text.isspace():
+        return ""
     language = guess_language(text)
     if side == "tail":
         return text[tail_start(text, budget, counter, language=language) :]
@@ -99,9 +101,11 @@ def _around_marker(
     room = budget - counter.count(marker(0, len(text)))
     while room > 1:
         head = head_end(text, (room + 1) // 2, counter, language=language, greedy=True)
+        if not head:
+            return None
         left = room - counter.count(text[:head])
         tail = tail_start(text, left, counter, language=language, greedy=True) if left > 0 else len(text)
-        if not head or not any(map(str.isalnum, text[tail:])):
+        if not any(map(str.isalnum, text[tail:])):
             return None
         if head < tail:
             joined = text[:head] + marker(head, tail) + text[tail:]

@@ -176,6 +176,15 @@ def test_h14_the_window_is_bounded_by_messages_and_by_tokens(messages, limit, ke
     assert result.report.output_tokens <= limit
 
 
+@pytest.mark.parametrize(("places", "kept"), [(5, []), (7, []), (8, [7, 8]), (9, [7, 8]), (10, [5, 6, 7, 8])])
+def test_h14_calls_and_results_behind_the_query_take_places_of_the_window(places, kept):
+    messages = [SYSTEM, *turn(1), *turn(2), *turn(3), *turn(4), QUERY, *tool_turn(8)[1:3], *tool_turn(9)[1:3]]
+    result = fitted("sliding_window", limit=88, messages=messages, max_messages=places)
+
+    assert list(result.history.kept) == [0, *kept, 9, 10, 11, 12, 13]
+    assert result.history.shortened == {}
+
+
 def test_h14_what_was_said_last_is_shortened_before_it_is_lost():
     long = [Message(role="user", content="word " * 80), Message(role="assistant", content="Yes, it is.")]
     trimming = trim_history([*turn(1), *long], 60, WORDS, policy=HistoryPolicy(strategy="sliding_window"))

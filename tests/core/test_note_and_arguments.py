@@ -52,6 +52,40 @@ def test_h19_the_quotes_keep_their_share(share, lines):
     assert len(said.split()) <= 600 * share / 100 + 8
 
 
+@pytest.mark.parametrize(("share", "lines"), [(0, 0), (1, 0), (5, 1), (10, 3), (20, 5), (50, 13), (100, 20)])
+def test_h19_the_quotes_keep_their_share_however_much_room_is_left(share, lines):
+    stuck = [Message(role="user", verbatim=("v " * 900,)), Message(role="assistant", content="ok")]
+    result = fitted([*CHAT, *stuck, QUERY], 600, strategy="turns", note="excerpts", note_share=share)
+    [_, *quotes] = result.history.placeholder.split("\n")
+    room = result.report.components["history"].budget * share // 100
+    taken = WORDS.count(result.history.placeholder) - WORDS.count("[41 earlier messages omitted]")
+
+    assert len(quotes) == lines
+    assert taken <= room
+    assert result.report.output_tokens < 600
+    assert lines == 20 or taken + 24 > room
+
+
+def test_h19_what_is_seen_elsewhere_is_not_named_in_the_note():
+    def run(said):
+        messages = [Message(role="user", content="The task.")]
+        for n in range(12):
+            look, result = call(n, "{}")
+            seen = Message(role="tool", content=f"TK-{n}481 TK-99999 " + "pad " * 60, tool_call_id=result.tool_call_id)
+            messages += [Message(role="user", content=f"Step {n}."), look, seen]
+            messages.append(Message(role="assistant", content=said if n == 11 else "Done."))
+        return messages
+
+    plain = fitted([*run("Done."), QUERY], 300, strategy="turns").history
+    mentioned = fitted([*run("Close TK-1481 now."), QUERY], 300, strategy="turns").history
+    asked = fitted([*run("Done."), Message(role="user", content="And TK-1481?")], 300, strategy="turns").history
+
+    assert "TK-1481" in plain.placeholder
+    assert "TK-1481" not in mentioned.placeholder
+    assert "TK-1481" not in asked.placeholder
+    assert all("TK-3481" in history.placeholder for history in (plain, mentioned, asked))
+
+
 @pytest.mark.parametrize("note", ["identifiers", "count"])
 def test_h19_without_the_option_nothing_is_quoted(note):
     said = fitted([*CHAT, QUERY], 600, strategy="turns", note=note).history.placeholder
@@ -104,14 +138,19 @@ def test_h10_huge_arguments_of_an_old_call_are_shortened_to_valid_json():
     assert messages[1].tool_calls[0].arguments == HUGE
 
 
-def test_h10_arguments_of_the_current_exchange_are_kept():
-    messages = [Message(role="user", content="Write it."), *call(1, HUGE), *call(2, '{"path": "/srv/b.py"}')]
-    result = fitted(messages, 4_000, COUNTER)
-    kept = {c.id: c.arguments for m in result.messages() for c in m.tool_calls}
+@pytest.mark.parametrize(("limit", "kept"), [(2_500, "23"), (4_000, "123"), (5_000, "123")])
+@pytest.mark.parametrize("strategy", ["auto", "turns"])
+def test_h10_arguments_of_the_current_exchange_are_kept(strategy, limit, kept):
+    read = [call(2, '{"path": "b.py"}')[0], Message(role="tool", content="a line\n" * 1_500, tool_call_id="c2")]
+    messages = [*CHAT, Message(role="user", content="Write it."), *call(1, HUGE), *read, *call(3, '{"path": "c.py"}')]
+    result = fitted(messages, limit, COUNTER, strategy=strategy)
+    arguments = {"c1": HUGE, "c2": '{"path": "b.py"}', "c3": '{"path": "c.py"}'}
 
-    assert set(kept) <= {"c1", "c2"}
-    assert kept["c2"] == '{"path": "/srv/b.py"}'
-    assert kept.get("c1", HUGE) == HUGE
+    assert {c.id: c.arguments for m in result.messages() for c in m.tool_calls} == {
+        f"c{n}": arguments[f"c{n}"] for n in kept
+    }
+    assert messages.index(read[1]) in result.history.shortened
+    assert result.report.output_tokens <= limit
 
 
 def test_h10_small_arguments_are_never_edited():
@@ -130,17 +169,27 @@ def test_h10_arguments_beside_signed_reasoning_are_never_edited():
     assert all(c.arguments == HUGE for m in fit_.messages() for c in m.tool_calls)
 
 
-def test_h24_the_markers_in_shortened_results_carry_a_reference():
+STRATEGIES = [
+    pytest.param({"strategy": "auto"}, id="auto"),
+    pytest.param({"strategy": "turns"}, id="turns"),
+    pytest.param({"strategy": "relevance"}, id="relevance"),
+    pytest.param({"stable_prefix": True}, id="stable prefix"),
+]
+
+
+@pytest.mark.parametrize("read", [True, False], ids=["read", "not read yet"])
+@pytest.mark.parametrize("options", STRATEGIES)
+def test_h24_the_markers_in_shortened_results_carry_a_reference(options, read):
     long = "\n".join(f"line {n} of the log" for n in range(900))
     look = Message(role="assistant", tool_calls=(ToolCall(id="a", name="read", arguments="{}"),))
     messages = [Message(role="user", content="Read."), look, Message(role="tool", content=long, tool_call_id="a")]
-    messages += [Message(role="assistant", content="Read it."), QUERY]
-    plain = fitted(messages, 400, COUNTER).messages()
-    referring = fitted(messages, 400, COUNTER, references=True).messages()
+    messages += [Message(role="assistant", content="Read it."), QUERY] if read else []
+    plain = fitted(messages, 400, COUNTER, **options).messages()
+    referring = fitted(messages, 400, COUNTER, references=True, **options).messages()
 
     assert not any("reference" in text for message in plain for text in message.texts)
-    assert any('reference "' in text for message in referring for text in message.texts)
-    assert fitted(messages, 400, COUNTER, references=True).report.output_tokens <= 400
+    assert 'reference "' in referring[2].content
+    assert fitted(messages, 400, COUNTER, references=True, **options).report.output_tokens <= 400
 
 
 @pytest.mark.parametrize(

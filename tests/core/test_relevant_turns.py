@@ -73,6 +73,20 @@ def test_h15_what_was_said_last_stays_however_little_it_says_of_the_task(words, 
     assert trimming.tokens <= 200
 
 
+@pytest.mark.parametrize(
+    ("strategy", "fact_at", "found"),
+    [("auto", 20, False), ("auto", 60, True), ("auto", 150, True), ("relevance", 20, True), ("relevance", 60, True)],
+)
+def test_h15_auto_looks_back_160_000_characters_and_relevance_all_the_way(strategy, fact_at, found):
+    long = [replace(m, content=m.content + " and so on" * 50) for m in chat(200, fact_at)]
+    trimming = trimmed(long, 2_000, policy=HistoryPolicy(strategy=strategy))
+    behind = sum(len(message.content) for message in long[2 * fact_at :])
+
+    assert (behind > 160_000) is (fact_at == 20)
+    assert ({2 * fact_at, 2 * fact_at + 1} <= set(trimming.kept)) is found
+    assert trimming.strategy == "relevance"
+
+
 def test_h15_the_note_counts_all_that_is_missing():
     messages = chat(40, 12)
     trimming = trimmed(messages, 200)

@@ -74,6 +74,7 @@ SESSIONS = [
     pytest.param(agent_run(1, 60, 12), 400, 0.85, id="one long turn"),
     pytest.param(agent_run(20, 4, 12), 400, 0.75, id="turns with tools"),
     pytest.param(agent_run(6, 5, 150), 800, 0.5, id="large results"),
+    pytest.param([Message(role="system", content="Be brief."), *chat(120)], 1_200, 0.75, id="system message"),
 ]
 
 
@@ -191,6 +192,24 @@ def test_h21_with_tools_results_are_lowered_before_anything_goes():
     assert found[3] == Step(0, 0)
     assert found[4] == Step(0, 4)
     assert int(150 * FREE_SHARE_WITH_TOOLS) == 75
+
+
+SMALL, LARGE = StepUnit(20, 10, 0, True), StepUnit(90, 10, 0, True)
+LARGE_RESULTS = [
+    pytest.param([StepUnit(60, 10, 0, True)] * 10, [(0, 0)] * 3 + [(3, 3)] * 8, id="each one"),
+    pytest.param(
+        [*[SMALL] * 4, LARGE, *[SMALL] * 6, LARGE, *[SMALL] * 4],
+        [(0, 0)] * 5 + [(5, 5)] * 7 + [(12, 12)] * 5,
+        id="now and then",
+    ),
+]
+
+
+@pytest.mark.parametrize(("exchanges", "wanted"), LARGE_RESULTS)
+def test_h21_a_large_result_is_lowered_as_soon_as_another_unit_follows(exchanges, wanted):
+    found = list(steps([StepUnit(10, 10, 0, False), *exchanges], 150, first=0, head=10))
+
+    assert found == [Step(*step) for step in wanted]
 
 
 COSTS = st.lists(

@@ -17,6 +17,7 @@ from ctxopt_core import (
     Document,
     HistoryPolicy,
     Message,
+    ToolCall,
     afit,
     fit,
     trim_history,
@@ -101,6 +102,32 @@ def test_h16_the_transcript_holds_what_is_left_out_and_nothing_else():
     assert not any(f"Question {n} about" in transcript for n in kept_questions)
 
 
+def test_h16_what_answers_no_call_is_not_in_the_transcript():
+    function = Counting()
+    call = ToolCall(id="c1", name="look", arguments="{}")
+    loose = [
+        Message(role="tool", content="A stray result.", tool_call_id="c0"),
+        Message(role="assistant", content="I shall see.", tool_calls=(call,)),
+    ]
+    result = fitted(function, messages=[*chat(20), *loose, *chat(25)])
+    [transcript] = function.asked
+
+    assert not any(words in transcript for words in ("stray", "tool", "I shall see", "look"))
+    assert not {40, 41} & set(result.history.summarized)
+    assert [result.history.reason(n) for n in (40, 41)] == ["orphan", "orphan"]
+
+
+@pytest.mark.parametrize("strategy", ["summarize", "hybrid"])
+def test_h16_h17_a_blank_message_is_neither_summarised_nor_counted(strategy):
+    function = Counting()
+    blank = Message(role="assistant", content=" ")
+    result = fitted(function, strategy=strategy, messages=[*chat(20), blank, *chat(25)])
+
+    assert 40 not in result.history.summarized
+    assert f"[{len(result.history.summarized)} earlier messages" in result.history.placeholder
+    assert len(result.history.summarized) + len(result.history.kept) == 91
+
+
 def test_h16_the_summarizer_is_asked_once_for_several_requests():
     function, messages = Counting(), chat(60)
     shared = summarizer(function)
@@ -128,9 +155,10 @@ def test_h21_h16_the_report_counts_the_summary_that_repeats_as_it_is_sent():
     assert noted
 
 
-def test_h16_nothing_is_asked_while_everything_fits():
+@pytest.mark.parametrize("strategy", ["summarize", "hybrid"])
+def test_h16_h17_nothing_is_asked_while_everything_fits(strategy):
     function = Counting()
-    assert fitted(function, messages=chat(3)).untouched
+    assert fitted(function, strategy=strategy, messages=chat(3)).untouched
     assert function.asked == []
 
 
@@ -228,13 +256,6 @@ def test_h16_where_there_is_no_room_for_a_summary_the_report_says_so(limit):
     assert report.output_tokens <= limit
     assert bool(function.asked) == (report.history.summarised > 0)
     assert report.history.summarised or any("summary" in note or "stable" in note for note in report.notes)
-
-
-def test_h17_what_is_relevant_is_kept_and_the_rest_summarised():
-    result = fitted(Counting(), strategy="hybrid")
-
-    assert {14, 15} <= set(result.history.kept)
-    assert {78, 79, 80} <= set(result.history.kept)
 
 
 @settings(max_examples=40, deadline=None)

@@ -221,3 +221,29 @@ def test_counters_of_one_encoding_are_equal():
     assert len({TiktokenCounter("cl100k_base"), TiktokenCounter("cl100k_base"), TiktokenCounter()}) == 2
     assert TiktokenCounter() != "o200k_base"
     assert repr(TiktokenCounter()) == "TiktokenCounter('o200k_base')"
+
+
+@pytest.mark.parametrize("ask", ["exceeds", "prefix_length", "suffix_length"])
+@pytest.mark.parametrize("unit", ["数据处理系统的性能测试", "x"])
+def test_a_long_text_without_a_break_is_read_in_part(unit, ask):
+    read = []
+
+    class Noting(TiktokenCounter):
+        def _encode(self, text):
+            read.append(len(text))
+            return super()._encode(text)
+
+    answer = getattr(Noting(cache=CountCache(0)), ask)((unit * 400_000)[:400_000], 1_000)
+
+    assert answer
+    assert sum(read) < 50_000
+
+
+@both
+@pytest.mark.parametrize("unit", ["数据处理系统的性能测试", "x", "0123456789", "-=", "aA", "\u00a0"])
+def test_a_long_text_without_a_break_exceeds_what_is_less_than_its_count(encoding, unit):
+    text = (unit * 60_000)[:60_000]
+    tokens = fresh(encoding).count(text)
+
+    for limit in (tokens - 200, tokens - 100, tokens - 1, tokens, tokens + 1):
+        assert fresh(encoding).exceeds(text, limit) is (tokens > limit)

@@ -6,15 +6,18 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.stores import InMemoryStore
+from pydantic import Field
 
-from ctxopt_core import HistoryPolicy, summarizer
-from langchain_ctxopt import ContextOptimizer
+from ctxopt_core import HistoryPolicy, HistoryView, summarizer
+from langchain_ctxopt import ContextOptimizer, ContextOptimizerMiddleware, pre_model_hook, with_optimizer
 from langchain_requests import sent_tokens
+from scripted_model import ScriptedModel
 
 ANSWER = "They spoke of lanterns and of piers."
 
@@ -38,6 +41,7 @@ class Summaries(GenericFakeChatModel):
 
     asked: int = 0
     broken: bool = False
+    loops: list[Any] = Field(default_factory=list)
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> Any:
         self.asked += 1
@@ -45,6 +49,10 @@ class Summaries(GenericFakeChatModel):
             message = "down"
             raise OSError(message)
         return super()._generate(messages, *args, **options)
+
+    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> Any:
+        self.loops.append(asyncio.get_running_loop())
+        return self._generate(messages)
 
 
 def model(**options: Any) -> Summaries:
@@ -102,6 +110,34 @@ def test_i10_h16_awaited_the_result_is_the_same():
     assert [message.text for message in awaited] == [message.text for message in plain]
 
 
+PROMPT = ChatPromptTemplate([("system", "Be brief."), MessagesPlaceholder("chat_history"), ("human", "{question}")])
+VALUES = {"chat_history": ASKED[:-1], "question": "And the weather?"}
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before the prompt", "after the prompt"])
+def test_h16_in_a_chain_the_answering_model_gets_the_summary(before):
+    source, answering = model(), ScriptedModel(window=800)
+    history = {"strategy": "summarize", "summarizer": summarizer(source)}
+    step = ContextOptimizer(prompt=PROMPT if before else None, max_input_tokens=700, history=history)
+    chain = step | PROMPT | answering if before else PROMPT | step | answering
+
+    assert chain.invoke(VALUES).text == "Done."
+    [heard] = answering.heard
+    assert sum(ANSWER in message.text for message in heard) == 1
+    assert heard[-1].text == "And the weather?"
+    assert (source.asked, source.loops, answering.refused) == (1, [], [])
+
+
+async def test_h16_i10_in_an_awaited_chain_the_summary_is_awaited_on_the_callers_loop():
+    source, answering = model(), ScriptedModel(window=800)
+    history = {"strategy": "summarize", "summarizer": summarizer(source)}
+    chain = ContextOptimizer(prompt=PROMPT, max_input_tokens=700, history=history) | PROMPT | answering
+
+    assert (await chain.ainvoke(VALUES)).text == "Done."
+    assert source.loops == [asyncio.get_running_loop()]
+    assert sum(ANSWER in message.text for message in answering.heard[0]) == 1
+
+
 def test_h16_a_model_that_is_down_is_done_without():
     fitted = summarising(model(broken=True)).fit(ASKED)
 
@@ -127,3 +163,53 @@ def test_h16_a_summarizer_that_is_set_up_wrongly_is_not_taken_for_one_that_is_do
         summarising(only_awaited).invoke(ASKED)
     with pytest.raises(ValueError, match="must leave room"):
         summarising(model(), max_input_tokens=10).invoke(ASKED)
+
+
+def newest(view: HistoryView) -> list[int]:
+    return [index for turn in view.turns[-2:] for index in turn]
+
+
+POLICIES = [
+    pytest.param({"strategy": "auto"}, "relevance", id="auto"),
+    pytest.param({"strategy": "turns", "note": "excerpts", "note_share": 10}, "turns", id="turns"),
+    pytest.param({"strategy": "relevance", "recent_share": 50}, "relevance", id="relevance"),
+    pytest.param({"strategy": "sliding_window", "max_messages": 5}, "sliding_window", id="sliding window"),
+    pytest.param({"strategy": "summarize"}, "summarize", id="summarize"),
+    pytest.param({"strategy": "hybrid", "max_summary_tokens": 50}, "hybrid", id="hybrid"),
+    pytest.param({"strategy": newest}, "newest", id="a function"),
+    pytest.param({"stable_prefix": True, "references": True}, "turns", id="a stable prefix"),
+]
+
+
+def given(policy: dict[str, Any]) -> dict[str, Any]:
+    summarising = policy.get("strategy") in ("summarize", "hybrid")
+    return {**policy, "summarizer": summarizer(model())} if summarising else policy
+
+
+@pytest.mark.parametrize("as_mapping", [True, False], ids=["mapping", "policy"])
+@pytest.mark.parametrize(("policy", "strategy"), POLICIES)
+def test_i3_i4_every_way_to_use_it_takes_every_policy(policy, strategy, as_mapping):
+    reports: list[Any] = []
+    history = given(policy) if as_mapping else HistoryPolicy(**given(policy))
+    settings: Any = {"history": history, "on_report": reports.append}
+    plain = ScriptedModel(window=700)
+    with_optimizer(plain, **settings).invoke(ASKED)
+    create_agent(plain, [], middleware=[ContextOptimizerMiddleware(**settings)]).invoke({"messages": ASKED})
+    pre_model_hook(plain, **settings).invoke({"messages": ASKED})
+    ContextOptimizer(model=plain, **settings).invoke(ASKED)
+
+    assert [report.strategy for report in reports] == [strategy] * 4
+    assert all(report.within_budget and not report.untouched for report in reports)
+    assert plain.refused == []
+    assert len(plain.heard) == 2
+
+
+@pytest.mark.parametrize("hidden", [True, False], ids=["with nostream", "without"])
+def test_h16_the_tag_nostream_keeps_summaries_out_of_an_agents_stream(hidden):
+    source = model().with_config(tags=["nostream"]) if hidden else model()
+    history = {"strategy": "summarize", "summarizer": summarizer(source)}
+    agent = create_agent(ScriptedModel(window=700), [], middleware=[ContextOptimizerMiddleware(history=history)])
+    streamed = [chunk.text for chunk, _ in agent.stream({"messages": ASKED}, stream_mode="messages")]
+
+    assert ("lanterns" in "".join(streamed)) is not hidden
+    assert "Done." in "".join(streamed)
