@@ -125,6 +125,9 @@ def _allocate(parts: Parts) -> Allocation:
     available = parts.subject.available
     if available <= 0 or held > available:
         parts.refuse(protected)
+    if "query" not in protected and parts.query_holds_attachments and parts.needs["query"] <= available - held:
+        # What is shown now is worth more than what was shown before, and it is whole or lost.
+        protected, held = (*protected, "query"), held + parts.needs["query"]
     free = {name: 0 if name in protected else need for name, need in parts.needs.items()}
     allocation = allocate(available - held, free, parts.shares)
     return replace(allocation, **{name: parts.needs[name] for name in protected})

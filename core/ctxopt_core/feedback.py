@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ctxopt_core.counted_terms import CountedTerms, counted_terms
-from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequency
+from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequencies
 from ctxopt_core.word_rarity import rarity
 
 _MOST_TERMS = 8
@@ -26,17 +25,14 @@ def bm25_with_feedback(
         best_texts: From how many of the best texts further terms are taken: the eight that are rarest among the texts.
         feedback_weight: What each of these is worth.
     """
-    lengths = list(map(len, texts))
-    scores = bm25_of_counts(weights, counts_of(weights, texts), lengths)
-    best = _best(scores, best_texts)
-    found = Counter(term for n in best for term in texts[n] if _tells_something(term, weights))
-    if not found:
-        return scores
-    holding = Counter(chain.from_iterable(map(frozenset(found).intersection, texts)))
-    worth = {term: times * inverse_frequency(holding[term], len(texts)) for term, times in found.items()}
-    strongest = sorted(found, key=lambda term: (-worth[term], term))[:_MOST_TERMS]
-    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), counts_of(strongest, texts), lengths)
-    return [score + more for score, more in zip(scores, further, strict=True)]
+    return _with_feedback(
+        weights,
+        list(map(len, texts)),
+        lambda terms: counts_of(terms, texts),
+        lambda n: Counter(texts[n]),
+        best_texts=best_texts,
+        feedback_weight=feedback_weight,
+    )
 
 
 def bm25_of_messages(
@@ -51,19 +47,36 @@ def bm25_of_messages(
         feedback_weight: What each of these is worth.
     """
     held = list(map(counted_terms, texts))
-    lengths = [known.length for known in held]
-    scores = bm25_of_counts(weights, _among(weights, held), lengths)
-    best = [held[n].counts for n in _best(scores, best_texts)]
+    return _with_feedback(
+        weights,
+        [known.length for known in held],
+        lambda terms: _among(terms, held),
+        lambda n: held[n].counts,
+        best_texts=best_texts,
+        feedback_weight=feedback_weight,
+    )
+
+
+def _with_feedback(
+    weights: Mapping[str, float],
+    lengths: Sequence[int],
+    count: Callable[[Collection[str]], Sequence[Mapping[str, int]]],
+    terms_in: Callable[[int], Mapping[str, int]],
+    *,
+    best_texts: int,
+    feedback_weight: float,
+) -> list[float]:
+    """Score texts of which `count` tells how often each holds some terms, and `terms_in` all terms of one."""
+    scores = bm25_of_counts(weights, count(weights), lengths)
     found: Counter[str] = Counter()
-    for counts in best:
-        found.update({term: times for term, times in counts.items() if _tells_something(term, weights)})
+    for n in _best(scores, best_texts):
+        found.update({term: times for term, times in terms_in(n).items() if _tells_something(term, weights)})
     if not found:
         return scores
-    names = found.keys()
-    holding = Counter(chain.from_iterable(known.counts.keys() & names for known in held))
-    worth = {term: times * inverse_frequency(holding[term], len(texts)) for term, times in found.items()}
-    strongest = sorted(found, key=lambda term: (-worth[term], term))[:_MOST_TERMS]
-    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), _among(strongest, held), lengths)
+    counts = count(found)
+    rare = inverse_frequencies(counts)
+    strongest = sorted(found, key=lambda term: (-found[term] * rare[term], term))[:_MOST_TERMS]
+    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), counts, lengths)
     return [score + more for score, more in zip(scores, further, strict=True)]
 
 

@@ -47,7 +47,7 @@ class HistoryPolicy:
             turns take first.
         max_messages: With `sliding_window`, the most messages that are sent; system messages, the query and what
             follows it count, too. Like everything else, it cuts only what is over its budget in tokens.
-        scorer: With `auto`, `relevance` and `hybrid`, tells how relevant a message is; that counts as much as
+        scorer: With `auto`, `relevance` and `hybrid`, tells how relevant a message is; its scores count beside
             the words that it shares with the question, which alone decide by default.
         keep_first: Whether the first user message, which usually states the task, is kept.
         first_share: The most that the first message may take, in percent of the history's allocation. A longer one is

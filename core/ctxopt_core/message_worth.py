@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from statistics import median
 
 from ctxopt_core.feedback import bm25_of_messages
 from ctxopt_core.query_terms import query_terms
@@ -13,7 +14,7 @@ from ctxopt_core.scoring import call_scorer
 
 _FEEDBACK_MESSAGES = 5
 _FEEDBACK_WEIGHT = 0.1
-_SCORER_WEIGHT = 1.0
+_SCORER_WEIGHT = 0.4
 _LEAST_WEIGHT = 0.2
 _CONTEXT = 0.75
 _STRETCH = 15
@@ -24,13 +25,14 @@ def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) ->
     """Return what each message is worth to a task; all 0.0 where nothing of it is found.
 
     A message counts by the words that it shares with the task (BM25, words of the five best messages counting a little:
-    pseudo-relevance feedback, Rocchio 1971) or by what a scorer says. The messages around a good one come along, each
-    worth three quarters of the one before it, and a stretch of 31 messages in which much is found lifts all of them.
+    pseudo-relevance feedback, Rocchio 1971). What a scorer says is added, at most two fifths of what the best message
+    is worth by its words. The messages around a good one come along, each worth three quarters of the one before it,
+    and a stretch of 31 messages in which much is found lifts all of them.
 
     Args:
         task: What is asked.
         texts: The text of each message, oldest first.
-        scorer: Tells how relevant a text is to the task; its scores, spread from 0 to 1, count as much as the words.
+        scorer: Tells how relevant a text is to the task; its scores count beside the words.
 
     Raises:
         ValueError: The scorer gives more or fewer scores than there are messages.
@@ -42,8 +44,29 @@ def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) ->
     )
     if scorer is not None:
         best = max(scores) or 1.0
-        told = spread(call_scorer(scorer, task, texts))
+        told = _standing_out(_with_neighbours(spread(call_scorer(scorer, task, texts))))
         scores = [score / best + _SCORER_WEIGHT * more for score, more in zip(scores, told, strict=True)]
+    return _with_context(scores)
+
+
+def _with_neighbours(scores: Sequence[float]) -> list[float]:
+    """Add to each score three quarters of both scores beside it: a short message says little without them.
+
+    At either end the message stands for the one that is missing.
+    """
+    befores, afters = (scores[0], *scores[:-1]), (*scores[1:], scores[-1])
+    return [own + _CONTEXT * (before + after) for own, before, after in zip(scores, befores, afters, strict=True)]
+
+
+def _standing_out(scores: Sequence[float]) -> list[float]:
+    """Return how far each score is above the middle one, 1.0 for the best: embeddings find all texts a bit alike."""
+    middle = median(scores)
+    span = max(scores) - middle
+    return [max(0.0, score - middle) / span if span > 0.0 else 0.0 for score in scores]
+
+
+def _with_context(scores: Sequence[float]) -> list[float]:
+    """Let the messages around a good one and those of a good stretch come along."""
     sums = [0.0, *accumulate(scores)]
     worth = list(scores)
     for n in range(1, len(worth)):

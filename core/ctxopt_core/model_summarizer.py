@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ctxopt_core.errors import ContextBudgetError, SummaryError
@@ -80,7 +81,7 @@ class ModelSummarizer:
     See `summarizer` for the arguments.
     """
 
-    __slots__ = ("_arguments", "_instructions", "_max_input_tokens", "_name", "_recent", "_source", "_store")
+    __slots__ = ("_again", "_instructions", "_max_input_tokens", "_name", "_recent", "_source", "_store")
 
     def __init__(
         self, source: Any, *, instructions: str, max_input_tokens: int, store: Any, cache_entries: int, name: str | None
@@ -95,13 +96,21 @@ class ModelSummarizer:
         self._store = None if store is None else store_of(store)
         self._recent = RecentSummaries(cache_entries)
         self._name = self._source.name if name is None else name
-        self._arguments = (source, instructions, max_input_tokens, store, cache_entries, name)
+        self._again = partial(
+            type(self),
+            source,
+            instructions=instructions,
+            max_input_tokens=max_input_tokens,
+            store=store,
+            cache_entries=cache_entries,
+            name=name,
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name}, {len(self._recent)} summaries remembered)"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), *self._arguments)
+        return self._again, ()
 
     def summarize(self, messages: Sequence[Message], counter: TokenCounter, max_tokens: int, /) -> str:
         """Return a summary of the messages in at most `max_tokens` tokens.
@@ -169,22 +178,3 @@ def _check_text(argument: str, value: object) -> None:
     if not value.strip():
         message = f"`{argument}` must be a text with something in it, got {value!r}"
         raise ValueError(message)
-
-
-def _rebuild(
-    kind: type[ModelSummarizer],
-    source: Any,
-    instructions: str,
-    max_input_tokens: int,
-    store: Any,
-    cache_entries: int,
-    name: str | None,
-) -> ModelSummarizer:
-    return kind(
-        source,
-        instructions=instructions,
-        max_input_tokens=max_input_tokens,
-        store=store,
-        cache_entries=cache_entries,
-        name=name,
-    )

@@ -47,6 +47,12 @@ class Parts:
         return self.options.task or self.subject.query_text
 
     @property
+    def query_holds_attachments(self) -> bool:
+        """Whether there is something in the query that can only be kept whole or left out."""
+        query = self.subject.query
+        return query is not None and bool(self.subject.conversation.message(query).removable)
+
+    @property
     def used(self) -> dict[Component, int]:
         """Tokens that each component takes now."""
         return {

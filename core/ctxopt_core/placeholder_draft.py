@@ -11,6 +11,9 @@ from ctxopt_core.tokens import TokenCounter
 
 Choose = Callable[[Iterable[int], Callable[[Sequence[str]], bool]], Sequence[str]]
 
+WIDEST_NOTE = 999_999
+"""A number of messages whose note is as wide as any."""
+
 _MOST_TOKENS = 512
 
 

@@ -113,11 +113,10 @@ def bm25_of_counts(
 def inverse_frequencies(counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
     """Return for each term that texts hold how rare it is among them (Lucene's inverse document frequency)."""
     holding = Counter(chain.from_iterable(counts))
-    return {term: inverse_frequency(count, len(counts)) for term, count in holding.items()}
+    return {term: _inverse_frequency(count, len(counts)) for term, count in holding.items()}
 
 
-def inverse_frequency(holding: int, texts: int) -> float:
-    """Return how rare a term is that so many of the texts hold (Lucene's inverse document frequency)."""
+def _inverse_frequency(holding: int, texts: int) -> float:
     return math.log1p((texts - holding + 0.5) / (holding + 0.5))
 
 

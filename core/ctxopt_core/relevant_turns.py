@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from ctxopt_core.conversation import Conversation
@@ -55,17 +55,39 @@ def add_relevant_turns(draft: TurnDraft, stop: int, task: str, *, most_character
             draft.add_first(first)
         draft.add_part(turns[0])
         return
-    # The note of an earlier fit goes, so that its turn gives the first message and a new note.
-    turns = [turn for turn in turns if turn is turns[0] or not draft.holds_placeholder(turn)]
+    turns = _choosable(draft, turns, first)
     worth = worth_of_turns(task, draft.conversation, turns, draft.policy.scorer)
     taken = _chosen(draft, turns, worth, room)
     draft.keep_whole(taken)
-    if first is not None and first not in draft.kept:
-        draft.add_first(first)
-    whole = {turn.start for turn in taken}
+    whole = {turn.start: turn for turn in taken}
+    _keep_first(draft, first, whole)
     left_out = next((turn for turn in turns if turn.start not in whole), None)
     if left_out is not None and left_out.start != first:
         draft.add_part(left_out)
+
+
+def _choosable(draft: TurnDraft, turns: Sequence[Turn], first: int | None) -> list[Turn]:
+    """Return the turns that may be kept whole.
+
+    The note of an earlier fit goes, so that its turn gives the first message and a new note. A summary needs its place
+    behind the first message.
+    """
+    summarizes = bool(draft.placeholder.summary_room)
+    return [
+        turn
+        for turn in turns
+        if turn is turns[0] or not (draft.holds_placeholder(turn) or (summarizes and turn.start == first))
+    ]
+
+
+def _keep_first(draft: TurnDraft, first: int | None, whole: Mapping[int, Turn]) -> None:
+    if first is None:
+        return
+    if first not in whole:
+        draft.add_first(first)
+    elif whole[first].stop == first + 1:
+        # Behind a whole turn with an answer no placeholder stands, since roles would not alternate.
+        draft.add_placeholder(first)
 
 
 def worth_of_turns(

@@ -17,9 +17,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     Returns:
         False, with the draft still empty, where that is more than the draft's budget.
     """
-    view = SteppedView(
-        draft.conversation, draft.counter, draft.policy, limit, summary_room=draft.placeholder.summary_room
-    )
+    view = SteppedView(draft.conversation, draft.counter, draft.policy, limit, draft.placeholder)
     step = view.step
     if step is None:
         return False
@@ -28,7 +26,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     shortened = {}
     for index, tokens in rows.items():
         if tokens < draft.conversation.cost(index):
-            cut = view.first_cut if index == view.first else view.shortened(index)
+            cut = view.first_left if index == view.first else view.shortened(index)
             if cut is None:
                 return False
             shortened[index] = cut

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ctxopt_core.conversation import TOKENS_PER_MESSAGE, Conversation
+from ctxopt_core.conversation import Conversation
 from ctxopt_core.excerpts import Shortened, shorten_message
+from ctxopt_core.first_message import within_cap
 from ctxopt_core.history import HistoryPolicy
-from ctxopt_core.placeholder import PLACEHOLDER_ROLE, placeholder_text
+from ctxopt_core.placeholder_draft import WIDEST_NOTE, PlaceholderDraft
 from ctxopt_core.shrinking import lowest_tokens
 from ctxopt_core.stepped_cut import Step, StepUnit, large_results, steps
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import Unit, Units, first_user_message, units_of
 
 RESULT_TOKENS = 100
-_SMALLEST_FIRST = 24
-_WIDEST_NOTE = 999_999
 
 
 class SteppedView:
@@ -27,7 +26,7 @@ class SteppedView:
         policy: How to trim.
         limit: The most that the conversation may ever count, its query included and its system messages not, in
             tokens. It has to be the same at every request.
-        summary_room: Tokens that a summary in the placeholder's text may count; 0 for none.
+        placeholder: Tells what the placeholder counts.
     """
 
     def __init__(
@@ -36,30 +35,26 @@ class SteppedView:
         counter: TokenCounter,
         policy: HistoryPolicy,
         limit: int,
-        *,
-        summary_room: int = 0,
+        placeholder: PlaceholderDraft,
     ) -> None:
         self.conversation = conversation
         self.counter = counter
         self.units = units_of(conversation, 0, len(conversation))
         self.kept = _opening_properly(self.units)
-        self.first_cut: Shortened | None = None
-        self.first = self._first(int(limit * policy.first_share / 100)) if policy.keep_first else None
-        self.summary_room = summary_room
+        self.placeholder = placeholder
+        self.first = first_user_message(conversation, len(conversation)) if policy.keep_first else None
+        self.first_left: Shortened | None = None
+        if self.first is not None:
+            self.first_left = within_cap(conversation, self.first, int(limit * policy.first_share / 100), counter)
+            self.first = None if self.first_left is None else self.first
+        self.note_tokens = placeholder.tokens(WIDEST_NOTE)
         self._references = policy.references
-        self.note_tokens = self.tokens_of_note(_WIDEST_NOTE) if policy.placeholder else 0
         self.walked = self._walk(limit)
 
     @property
     def step(self) -> Step | None:
         """Where the cut stands now; None where nothing that it leaves fits."""
         return self.walked[-1] if self.walked else None
-
-    def tokens_of_note(self, messages: int) -> int:
-        """Return what the placeholder counts."""
-        count = self.counter.count
-        text = self.summary_room or count(placeholder_text(messages))
-        return TOKENS_PER_MESSAGE + count(PLACEHOLDER_ROLE) + text
 
     def rows(self, step: Step, end: int) -> Mapping[int, int]:
         """Return the messages of a request by index, in order, with their tokens; system messages are not among them.
@@ -76,8 +71,8 @@ class SteppedView:
                 lowered = n < step.lowered or (step.lowered > 0 and n < end - 1 and n in self.large)
                 low = lowered and index in units[n].results
                 rows[index] = self._low(index) if low else conversation.cost(index)
-        if self.first is not None and self.first not in rows:
-            rows[self.first] = self.first_cut.tokens if self.first_cut else conversation.cost(self.first)
+        if self.first is not None and self.first_left is not None:
+            rows.setdefault(self.first, self.first_left.tokens)
         return dict(sorted(rows.items()))
 
     def opener(self, step: Step) -> int:
@@ -120,7 +115,7 @@ class SteppedView:
                 break
         note = 0
         if self.is_noted(step) and step.cut == before.cut and same[-1:] != [self.first]:
-            note = self.tokens_of_note(self.omitted(step))
+            note = self.placeholder.tokens(self.omitted(step))
         repeated_systems = [self.conversation.cost(i) for i in systems if same and i <= same[-1]]
         kept = (shortened[index].tokens if index in shortened else now[index] for index in same)
         return note + sum(kept) + sum(repeated_systems)
@@ -132,16 +127,6 @@ class SteppedView:
         present = stay.union(self.conversation.systems)
         return end - sum(index < end for index in present)
 
-    def _first(self, cap: int) -> int | None:
-        """Return the index of the first user message, if something of it may be kept for good."""
-        found = first_user_message(self.conversation, len(self.conversation))
-        if found is None or self.conversation.cost(found) <= cap:
-            return found
-        if cap >= _SMALLEST_FIRST:
-            message, cost = self.conversation.message(found), self.conversation.cost(found)
-            self.first_cut = shorten_message(message, cost, cap, self.counter)
-        return None if self.first_cut is None else found
-
     def _walk(self, limit: int) -> list[Step | None]:
         opener, first, units = 0, len(self.kept), []
         for n, unit in enumerate(self.kept):
@@ -150,9 +135,7 @@ class SteppedView:
             saved = sum(self.conversation.cost(i) - self._low(i) for i in unit.results)
             units.append(StepUnit(unit.tokens, unit.tokens - saved, opener, unit.kind == "exchange"))
         self.large = frozenset(n for n, unit in enumerate(units) if unit.saved > large_results(limit))
-        head = 0
-        if self.first is not None:
-            head = (self.first_cut.tokens if self.first_cut else self.conversation.cost(self.first)) + self.note_tokens
+        head = 0 if self.first_left is None else self.first_left.tokens + self.note_tokens
         leading = next((n for n, unit in enumerate(self.kept) if unit.kind == "user"), 0)
         return list(steps(units, limit, first=first, head=head, leading=leading))
 

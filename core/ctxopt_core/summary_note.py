@@ -8,10 +8,12 @@ from ctxopt_core.conversation import Conversation
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.history import SUMMARIZING, HistoryPolicy
 from ctxopt_core.placeholder import placeholder_text
+from ctxopt_core.placeholder_draft import WIDEST_NOTE
 from ctxopt_core.summaries import summarize
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.trimming import Trimming
 from ctxopt_core.truncation import truncate
+from ctxopt_core.turns import units_of
 
 _ROOM_DIVISOR = 4
 # A summarizer that is set up wrongly fails at every call: that must be seen, and not taken for a model that is down.
@@ -20,7 +22,7 @@ _OWN_FAULTS = (TypeError, AttributeError, NameError, ContextBudgetError)
 
 def summary_room(policy: HistoryPolicy, limit: int, counter: TokenCounter) -> int:
     """Return how many tokens the text of a placeholder with a summary may count, where the history has `limit`."""
-    framing = counter.count(summary_text(999_999, ""))
+    framing = counter.count(summary_text(WIDEST_NOTE, ""))
     return framing + min(policy.max_summary_tokens, max(1, limit // _ROOM_DIVISOR - framing))
 
 
@@ -59,7 +61,9 @@ def with_summary(
     if not trimming.summary_room or after is None:
         missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
         return replace(trimming, notes=(*trimming.notes, "there was no room for a summary")) if missing else trimming
-    left_out = _left_out(trimming, conversation, after, query)
+    units = units_of(conversation, after + 1, len(conversation))
+    gone = frozenset((*trimming.kept, *trimming.reasons, query))
+    left_out = tuple(i for unit in units.kept for i in unit.indices if i not in gone)
     failures = policy.summary_errors or (Exception,)
     own_faults = () if policy.summary_errors else _OWN_FAULTS
     most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
@@ -85,7 +89,7 @@ def with_summary(
         placeholder=text,
         tokens=trimming.tokens - unused,
         repeated_tokens=_without_unused(trimming, conversation, after, unused),
-        reasons={**trimming.reasons, **dict.fromkeys(left_out, "summarized")},
+        reasons={**dict.fromkeys(units.orphans, "orphan"), **trimming.reasons, **dict.fromkeys(left_out, "summarized")},
         summarized=left_out,
         summary_room=0,
     )
@@ -97,12 +101,6 @@ def _is_cancellation(error: Exception) -> bool:
     from concurrent.futures import CancelledError
 
     return isinstance(error, CancelledError)
-
-
-def _left_out(trimming: Trimming, conversation: Conversation, after: int, query: int | None) -> tuple[int, ...]:
-    """Return the messages behind the first one that are gone for want of room."""
-    present = {*trimming.kept, *conversation.systems, *trimming.reasons, query}
-    return tuple(i for i in range(after + 1, len(conversation)) if i not in present and not conversation.is_blank(i))
 
 
 def _without_unused(trimming: Trimming, conversation: Conversation, after: int, unused: int) -> int | None:

@@ -7,7 +7,8 @@ from functools import partial
 from types import MappingProxyType
 
 from ctxopt_core.conversation import Conversation
-from ctxopt_core.excerpts import Shortened, shorten_message
+from ctxopt_core.excerpts import Shortened
+from ctxopt_core.first_message import within_cap
 from ctxopt_core.history import DropReason, HistoryPolicy, Trimming
 from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.placeholder_draft import Choose, PlaceholderDraft
@@ -143,21 +144,21 @@ class TurnDraft:
 
     def add_first(self, first: int) -> None:
         """Keep the first user message, whole or shortened to its cap, and the placeholder behind it."""
-        cost, cap = self.conversation.cost(first), min(self._first_cap(), self.left)
-        if cost > cap:
-            cut = None
-            if cap >= _SMALLEST_PART:
-                cut = shorten_message(self.conversation.message(first), cost, cap, self.counter)
-            if cut is None:
-                return
-            self.shortened[first] = cut
-            cost = cut.tokens
-        self._keep((first,), cost)
+        left = within_cap(self.conversation, first, min(self._first_cap(), self.left), self.counter)
+        if left is None:
+            return
+        if left.tokens < self.conversation.cost(first):
+            self.shortened[first] = left
+        self._keep((first,), left.tokens)
         self.turns += 1
+        self.add_placeholder(first)
+
+    def add_placeholder(self, after: int) -> None:
+        """Put the placeholder behind a message, if there is room for it."""
         note = self.placeholder.tokens(len(self.conversation))
         if self.policy.placeholder and note <= self.left:
             self.left -= note
-            self.placeholder.after = first
+            self.placeholder.after = after
 
     def add_part(self, turn: Turn) -> None:
         """Keep what fits of the newest turn that does not fit whole."""

@@ -72,3 +72,22 @@ def test_h17_the_history_is_left_alone_while_it_fits_beside_documents_that_do_no
     assert result.history.placeholder is None
     assert asked == []
     assert result.report.notes == ()
+
+
+def test_h16_h17_the_summary_has_its_place_where_the_first_turn_is_about_the_question():
+    result, asked = fitted([*HITS, *OLD, *NEWEST])
+
+    assert len(asked) == 1
+    assert result.history.placeholder_after == 0
+    assert "They spoke of lanterns." in result.history.placeholder
+    assert result.report.notes == ()
+
+
+@pytest.mark.parametrize("limit", [200, 300])
+def test_h16_h17_results_without_a_call_are_not_summarised(limit):
+    stray = Message(role="tool", content="stray words", tool_call_id="nowhere")
+    result, [transcript] = fitted([*OLD, stray, *NEWEST, *HITS, *NEWEST], limit)
+
+    assert "stray" not in transcript
+    assert result.history.reason(len(OLD)) == "orphan"
+    assert result.report.history.reasons.get("orphan") == 1

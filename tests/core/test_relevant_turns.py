@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -94,6 +95,15 @@ def test_h15_the_note_counts_all_that_is_missing():
     assert trimming.placeholder == f"[{80 - len(trimming.kept)} earlier messages omitted]"
 
 
+def test_h12_h15_a_first_message_that_is_about_the_task_stays_whole_before_the_note():
+    first = Message(role="user", content=f"{FACT} " + "And so on and on. " * 8)
+    trimming = trimmed([first, *chat(40, -1)], 200)
+
+    assert 0 in trimming.kept
+    assert 0 not in trimming.shortened
+    assert trimming.placeholder_after == 0
+
+
 def test_h15_the_note_of_an_earlier_fit_is_replaced():
     note = Message(role="assistant", content="[24 earlier messages omitted]", synthetic=True)
     messages = [Message(role="user", content=FACT), note, *chat(30, -1)]
@@ -138,6 +148,42 @@ def test_h15_a_scorer_is_not_asked_when_there_is_nothing_to_choose():
     trimmed(chat(4, 1), 10_000, policy=policy)
     trimmed([], 10, policy=policy)
     trimmed(chat(40, 12), 200, task="", policy=policy)
+
+
+def test_h15_words_still_count_beside_a_scorer():
+    def scorer(query, texts):
+        return [1.0 if "lantern 7?" in text else 0.0 for text in texts]
+
+    kept = trimmed(chat(40, 12), 200, policy=HistoryPolicy(strategy="relevance", scorer=scorer)).kept
+
+    assert {14, 15, 24, 25} <= set(kept)
+
+
+def test_h15_of_messages_with_the_same_words_the_scorer_decides():
+    def scorer(query, texts):
+        return [float("ninth of March" in text) for text in texts]
+
+    others = [f"The orchard kiln was lit on day {number}." for number in range(60)]
+    worth = worth_of_messages(ASKED, [*others[:30], FACT, *others[30:]], scorer)
+
+    assert max(range(61), key=worth.__getitem__) == 30
+
+
+@pytest.mark.parametrize("score", [-2.5, 0.0, 0.7, float("nan"), float("inf")])
+def test_h15_a_scorer_that_says_the_same_of_all_changes_nothing(score):
+    policy = HistoryPolicy(strategy="relevance", scorer=lambda query, texts: [score] * len(texts))
+
+    assert trimmed(chat(40, 12), 300, policy=policy) == trimmed(chat(40, 12), 300)
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=60))
+def test_what_a_scorer_adds_is_finite_and_the_same_each_time(scores):
+    texts = [FACT if number == 3 else f"Lantern {number}." for number in range(len(scores))]
+    worth = worth_of_messages(ASKED, texts, lambda query, texts: scores)
+
+    assert all(map(math.isfinite, worth))
+    assert min(worth) >= 0.0
+    assert worth == worth_of_messages(ASKED, texts, lambda query, texts: scores)
 
 
 def test_h15_too_few_scores_are_an_error():

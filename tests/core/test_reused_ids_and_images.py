@@ -66,7 +66,7 @@ def text(words):
     return {"type": "text", "text": words}
 
 
-@pytest.mark.parametrize("budget", [1_200, 1_500, 1_700])
+@pytest.mark.parametrize("budget", [950, 1_000, 1_100, 1_145, 1_200, 1_500, 1_700])
 @pytest.mark.parametrize("strategy", ["auto", "turns", "relevance"])
 def test_h11_an_earlier_image_gives_way_to_the_current_one(strategy, budget):
     rows = [
@@ -81,3 +81,17 @@ def test_h11_an_earlier_image_gives_way_to_the_current_one(strategy, budget):
     assert after[1:] == rows[1:]
     assert after[2] is rows[2]
     assert rows[0]["content"][1] == image("earlier")
+
+
+@pytest.mark.parametrize("budget", range(880, 960, 10))
+def test_h11_where_the_current_image_fits_at_all_it_is_kept(budget):
+    rows = [
+        user([text("Look at this pier."), image("earlier")]),
+        assistant("A pier."),
+        user([text("And at this one?"), image("current")]),
+    ]
+
+    after, _ = fit_rows(rows, budget, counter=WORDS)
+
+    assert after[-1] is rows[-1]
+    assert "earlier.png" not in str(after)

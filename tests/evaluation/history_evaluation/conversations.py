@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from document_evaluation.cases import fingerprint, items
+from document_evaluation.cases import chosen, fingerprint, items
 
 from history_evaluation.outcomes import Outcome
 from history_evaluation.references import newest
@@ -30,10 +30,7 @@ def data_of(name: str) -> str:
 
 def numbers(name: str, half: str, every: int | None, limit: int | None) -> list[int]:
     """Return the questions that are looked at."""
-    found = list(range(len(items(name))))
-    if half != "all":
-        found = found[1 if half == "odd" else 0 :: 2]
-    return found[:: every or EVERY.get(name, 1)][:limit]
+    return chosen(name, half, every or EVERY.get(name), limit)
 
 
 @functools.lru_cache(maxsize=64)

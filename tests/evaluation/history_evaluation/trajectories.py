@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from document_evaluation.cases import fingerprint, items, load_data
+from document_evaluation.cases import chosen, fingerprint, items, load_data
 
 from history_evaluation.outcomes import Outcome
 from history_evaluation.requests import Fit, Kept, Request, pairs_whole, total, visible_text, whole_places
@@ -28,9 +28,7 @@ def data_of(name: str) -> str:
 
 def numbers(name: str, half: str, every: int | None, limit: int | None) -> list[int]:
     """Return the checkpoints that are looked at: those with so little before them that a question alone fills it go."""
-    found = list(range(len(items(name))))
-    if half != "all":
-        found = found[1 if half == "odd" else 0 :: 2]
+    found = chosen(name, half, every=None, limit=None)
     enough = [number for number in found if spoken_tokens(request_of(name, number)) >= LEAST_TOKENS]
     return enough[:: every or 1][:limit]
 

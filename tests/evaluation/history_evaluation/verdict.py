@@ -61,22 +61,20 @@ def _compared(results: Results) -> list[str]:
 
 
 def _system(results: Results) -> Iterator[Demand]:
-    if DEFAULT in results.candidates:
-        kept = outcomes_of(results, DEFAULT)
-        yield Demand(
-            wanted=f"`{DEFAULT}`: the system messages stay whole",
-            reached=mean(kept, "system") >= 1.0 - ROUNDING,
-            figures=f"{sum(not o.figures['system'] for o in kept)} shortened in {len(kept):,} runs",
-        )
+    return _always(results, "system", "the system messages stay whole", "shortened")
 
 
 def _question(results: Results) -> Iterator[Demand]:
+    return _always(results, "question", "the newest question is always kept", "lost")
+
+
+def _always(results: Results, figure: str, wanted: str, otherwise: str) -> Iterator[Demand]:
     if DEFAULT in results.candidates:
         kept = outcomes_of(results, DEFAULT)
         yield Demand(
-            wanted=f"`{DEFAULT}`: the newest question is always kept",
-            reached=mean(kept, "question") >= 1.0 - ROUNDING,
-            figures=f"{sum(not o.figures['question'] for o in kept)} lost in {len(kept):,} runs",
+            wanted=f"`{DEFAULT}`: {wanted}",
+            reached=mean(kept, figure) >= 1.0 - ROUNDING,
+            figures=f"{sum(not outcome.figures[figure] for outcome in kept)} {otherwise} in {len(kept):,} runs",
         )
 
 
