@@ -9,11 +9,11 @@ from typing import Any
 from langchain_core.documents import Document as LangChainDocument
 
 from ctxopt_core.accounts import document_rows
+from ctxopt_core.budgeting import Budgeting
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.documents import Packing, pack_documents
 from ctxopt_core.report import FitReport
 from ctxopt_core.tokens import TokenCounter
-from langchain_ctxopt.budgeting import Budgeting
 from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments, document_views, with_text
 
 _NOTHING_FITS = "no document fits into the budget, not even in part"

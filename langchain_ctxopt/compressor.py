@@ -13,18 +13,20 @@ from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, Private
 
 from ctxopt_core.awaiting import in_worker
 from ctxopt_core.budget import BudgetWarning, Percent, Shares
+from ctxopt_core.budgeting import Budgeting, budgeting_of
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.report import FitReport
+from ctxopt_core.setting_values import plain_fields
 from ctxopt_core.shares import exact_percentage
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.warn_once import warn_once
-from langchain_ctxopt.budgeting import Budgeting, budgeting_of
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments
+from langchain_ctxopt.model_settings import optional_settings
 from langchain_ctxopt.optimizer import REPORT_EVENT
-from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, plain_fields
+from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit
 
 _SHARES = Shares()
 
@@ -101,7 +103,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             message = "give `max_tokens`, or a `model` whose window says how much fits"
             raise ValueError(message)
         self._budgeting = budgeting_of(
-            self.model,
+            optional_settings(self.model),
             token_counter=self.token_counter,
             context_window=None,
             max_input_tokens=self.max_tokens,

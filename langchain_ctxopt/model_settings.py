@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,31 +14,11 @@ from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
 from ctxopt_core.catalogue import builtin_index
+from ctxopt_core.model_settings import ModelSettings, schemas_in
 
-_LIST_ARGUMENTS = ("tools", "functions")
-_FORMAT_ARGUMENTS = ("response_format", "format")
 _NAME_ARGUMENTS = ("model", "model_name")
 _NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
 _ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_tokens_to_sample", "num_predict")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """What is known of a model object.
-
-    Args:
-        name: Its model id; None where it tells none.
-        max_input_tokens: The input limit of its profile, in tokens.
-        max_output_tokens: The longest answer of its profile, in tokens.
-        answer_tokens: The answer limit that it is configured with, in tokens.
-        schemas: Tool schemas and the response format that are bound to it.
-    """
-
-    name: str | None = None
-    max_input_tokens: int | None = None
-    max_output_tokens: int | None = None
-    answer_tokens: int | None = None
-    schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +27,17 @@ class _Found:
 
     model: BaseLanguageModel[Any]
     bound: Mapping[str, Any] = field(default_factory=dict)
+
+
+def optional_settings(model: object) -> ModelSettings | None:
+    """Return what a model name or a model object says; None where there is neither.
+
+    Raises:
+        TypeError: `model` is neither.
+    """
+    if isinstance(model, str):
+        return ModelSettings(kind=f"the model {model!r}", name=model)
+    return None if model is None else settings_of(model)
 
 
 def settings_of(model: object) -> ModelSettings:
@@ -67,6 +58,7 @@ def settings_of(model: object) -> ModelSettings:
     profile = {} if _names_another(found) else getattr(found.model, "profile", None)
     profile = profile if isinstance(profile, Mapping) else {}
     return ModelSettings(
+        kind=type(model).__name__,
         name=_name(found),
         max_input_tokens=_tokens(profile.get("max_input_tokens")),
         max_output_tokens=_tokens(profile.get("max_output_tokens")),
@@ -136,16 +128,7 @@ def _tokens(value: object) -> int | None:
 
 def _schemas(found: _Found) -> list[Mapping[str, Any] | str]:
     own = getattr(found.model, "model_kwargs", None)
-    arguments = {**(own if isinstance(own, Mapping) else {}), **found.bound}
-    tools: list[Any] = []
-    for argument in _LIST_ARGUMENTS:
-        value = arguments.get(argument)
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            tools += value
-        elif value is not None:
-            tools.append(value)
-    formats = [arguments[argument] for argument in _FORMAT_ARGUMENTS if arguments.get(argument) is not None]
-    return [as_sent(schema) for schema in (*tools, *formats)]
+    return [as_sent(schema) for schema in schemas_in({**(own if isinstance(own, Mapping) else {}), **found.bound})]
 
 
 def as_sent(schema: object) -> Mapping[str, Any] | str:

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from ctxopt_core.awaiting import in_worker
 from ctxopt_core.budget import ContextBudget, Shares
+from ctxopt_core.budgeting import Budgeting, budgeting_of
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitted import FittedContext
@@ -25,11 +26,12 @@ from ctxopt_core.options import FitOptions, Overflow
 from ctxopt_core.rendering import ChatFraming, Draft, Framing
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
+from ctxopt_core.setting_values import plain_fields
 from ctxopt_core.tokens import TokenCounter
-from langchain_ctxopt.budgeting import Budgeting, budgeting_of
 from langchain_ctxopt.document_rendering import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.input_kinds import OptimizedInput, in_kind, messages_of, request_of_messages
+from langchain_ctxopt.model_settings import optional_settings
 from langchain_ctxopt.prompt_stage import PromptStage
 from langchain_ctxopt.setting_fields import (
     DocumentSettings,
@@ -41,7 +43,6 @@ from langchain_ctxopt.setting_fields import (
     SectionLimits,
     ShareSettings,
     ToolSchemas,
-    plain_fields,
     reject_arguments,
 )
 
@@ -135,7 +136,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             overflow=self.overflow,
         )
         settings = {name: getattr(self, name) for name in _BUDGET_SETTINGS}
-        self._budgeting = budgeting_of(self.model, safety_margin=self.safety_margin or 0, **settings)
+        self._budgeting = budgeting_of(optional_settings(self.model), safety_margin=self.safety_margin or 0, **settings)
 
     @property
     def budget(self) -> ContextBudget:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from decimal import Decimal
-from fractions import Fraction
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from functools import partial
+from typing import Annotated, Any
 
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from pydantic import BeforeValidator, PlainValidator, ValidationInfo
@@ -14,31 +12,9 @@ from pydantic import BeforeValidator, PlainValidator, ValidationInfo
 from ctxopt_core.budget import Shares
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.setting_values import as_value
 from ctxopt_core.token_amount import optional_token_amount, token_amount
 from langchain_ctxopt.model_settings import as_sent
-
-Settings: TypeAlias = Shares | DocumentPolicy | HistoryPolicy
-T = TypeVar("T", bound=Settings)
-
-
-class _Value(Generic[T]):
-    """Accepts an instance of a frozen value, or a mapping of its fields."""
-
-    def __init__(self, kind: type[T]) -> None:
-        self._kind: type[T] = kind
-        self._names = {field.name for field in fields(kind) if field.init}
-
-    def __call__(self, value: object) -> T:
-        if isinstance(value, self._kind):
-            return value
-        name = self._kind.__name__
-        if not isinstance(value, Mapping):
-            message = f"expected {name} or a mapping of its fields, got {type(value).__name__}"
-            raise ValueError(message)  # noqa: TRY004 - pydantic gathers ValueErrors
-        if unknown := sorted(map(str, set(value) - self._names)):
-            message = f"{name} has no {', '.join(unknown)}; it has {', '.join(sorted(self._names))}"
-            raise ValueError(message)
-        return self._kind(**value)
 
 
 def checked_prompt(prompt: object) -> BasePromptTemplate[Any] | None:
@@ -107,15 +83,6 @@ def reject_arguments(arguments: Mapping[str, Any]) -> None:
         raise TypeError(message)
 
 
-def plain_fields(value: Settings) -> dict[str, Any]:
-    """Return the fields that make a value, ready to be stored as JSON."""
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
-
-
-def _plain(value: object) -> object:
-    return float(value) if isinstance(value, (Decimal, Fraction)) else value
-
-
 def _limit(value: object, info: ValidationInfo) -> int | None:
     return optional_token_amount(str(info.field_name), value)
 
@@ -142,11 +109,11 @@ ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(as_s
 SectionLimits = Annotated[Mapping[str, int] | None, PlainValidator(as_limits)]
 """The token budget of each extra section by its key in the input, or None."""
 
-ShareSettings = Annotated[Shares, PlainValidator(_Value(Shares))]
+ShareSettings = Annotated[Shares, PlainValidator(partial(as_value, Shares))]
 """`Shares`, or a mapping of its fields."""
 
-DocumentSettings = Annotated[DocumentPolicy, PlainValidator(_Value(DocumentPolicy))]
+DocumentSettings = Annotated[DocumentPolicy, PlainValidator(partial(as_value, DocumentPolicy))]
 """`DocumentPolicy`, or a mapping of its fields."""
 
-HistorySettings = Annotated[HistoryPolicy, PlainValidator(_Value(HistoryPolicy))]
+HistorySettings = Annotated[HistoryPolicy, PlainValidator(partial(as_value, HistoryPolicy))]
 """`HistoryPolicy`, or a mapping of its fields."""

@@ -8,13 +8,13 @@ from typing import Any
 
 from ctxopt_core.budget import ContextBudget, Shares, usual_output_reserve
 from ctxopt_core.fitting import counter_of
+from ctxopt_core.model_settings import ModelSettings
 from ctxopt_core.model_window import ModelWindow
 from ctxopt_core.rendering import Framing
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given
 from ctxopt_core.tokens import TokenCounter, counter_for
 from ctxopt_core.windows import resolve_window
-from langchain_ctxopt.model_settings import ModelSettings, settings_of
 
 _NO_LIMIT = 2**62
 
@@ -40,7 +40,7 @@ class Budgeting:
 
 
 def budgeting_of(
-    model: object,
+    settings: ModelSettings | None,
     *,
     token_counter: str | TokenCounter | Callable[[str], int] | None,
     context_window: int | None,
@@ -52,20 +52,18 @@ def budgeting_of(
     shares: Shares,
     tools: tuple[Mapping[str, Any] | str, ...] = (),
 ) -> Budgeting:
-    """Return budget, counter and schemas for a model name, a model object, or explicit numbers alone.
+    """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone.
 
     A profile's `max_input_tokens` is the whole window for some models and the input alone for others; it is taken as
     the whole window, so that the answer always has room.
 
     Raises:
         ValueError: Neither a model nor a limit is given, or the model tells neither name nor window.
-        TypeError: `model` is no model.
     """
     limits: dict[str, Any] = {"context_window": context_window, "max_input_tokens": max_input_tokens}
     rest: dict[str, Any] = {"safety_margin": safety_margin, "target": target, "trigger": trigger, "shares": shares}
-    settings = ModelSettings(name=model) if isinstance(model, str) else None if model is None else settings_of(model)
     if settings is not None:
-        window = resolve_window(_name_of(settings, model, limits), live=_live(settings), **limits)
+        window = resolve_window(_name_of(settings, limits), live=_live(settings), **limits)
         reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve
         budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
     elif target is None and not any(limits.values()):
@@ -92,10 +90,10 @@ def _live(settings: ModelSettings) -> Mapping[str, object] | None:
     return {"context_window": settings.max_input_tokens, "max_output_tokens": settings.max_output_tokens}
 
 
-def _name_of(settings: ModelSettings, model: object, limits: Mapping[str, Any]) -> str:
+def _name_of(settings: ModelSettings, limits: Mapping[str, Any]) -> str:
     if settings.name is not None:
         return settings.name
     if settings.max_input_tokens is None and not any(limits.values()):
-        message = f"{type(model).__name__} tells neither a model name nor a window; give a limit in tokens instead"
+        message = f"{settings.kind} tells neither a model name nor a window; give a limit in tokens instead"
         raise ValueError(message)
-    return type(model).__name__
+    return settings.kind
