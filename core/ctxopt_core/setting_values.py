@@ -16,8 +16,13 @@ Settings: TypeAlias = Shares | DocumentPolicy | HistoryPolicy
 T = TypeVar("T", bound=Settings)
 
 
-def as_value(kind: type[T], given: object) -> T:
+def as_value(kind: type[T], given: object, *, name: str = "") -> T:
     """Return an instance of `kind` as it is, and one made of a mapping of its fields.
+
+    Args:
+        kind: What the setting is.
+        given: What the caller gave.
+        name: What the message of an error calls it, where the caller does not say it.
 
     Raises:
         ValueError: It is neither, or a field is unknown or out of its range.
@@ -25,12 +30,13 @@ def as_value(kind: type[T], given: object) -> T:
     """
     if isinstance(given, kind):
         return given
+    prefix = f"`{name}`: " if name else ""
     names = {field.name for field in fields(kind) if field.init}
     if not isinstance(given, Mapping):
-        message = f"expected {kind.__name__} or a mapping of its fields, got {type(given).__name__}"
+        message = f"{prefix}expected {kind.__name__} or a mapping of its fields, got {type(given).__name__}"
         raise ValueError(message)  # noqa: TRY004 - frameworks gather ValueErrors of all settings
     if unknown := sorted(map(str, set(given) - names)):
-        message = f"{kind.__name__} has no {', '.join(unknown)}; it has {', '.join(sorted(names))}"
+        message = f"{prefix}{kind.__name__} has no {', '.join(unknown)}; it has {', '.join(sorted(names))}"
         raise ValueError(message)
     return kind(**given)
 

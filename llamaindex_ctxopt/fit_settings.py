@@ -1,0 +1,160 @@
+"""The settings that planner, guard and memory share, validated once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypedDict
+
+from ctxopt_core.budget import Shares
+from ctxopt_core.budgeting import Budgeting, budgeting_of
+from ctxopt_core.document_policy import DocumentPolicy
+from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.options import FitOptions, Overflow
+from ctxopt_core.report import FitReport
+from ctxopt_core.setting_values import as_value
+from ctxopt_core.token_amount import optional_token_amount, token_amount
+from ctxopt_core.tokens import TokenCounter
+from llamaindex_ctxopt.chosen_tokenizer import chosen_tokenizer
+from llamaindex_ctxopt.model_settings import optional_settings
+
+_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
+_VALUES: Mapping[str, Any] = {"shares": Shares, "documents": DocumentPolicy, "history": HistoryPolicy}
+_BUDGET_SETTINGS = (*_LIMITS, "safety_margin", "trigger", "shares")
+
+
+class FitSettingValues(TypedDict, total=False):
+    """How requests are fitted. What is not given is asked of the model.
+
+    Attributes:
+        context_window: Input and answer together, in tokens; overrides what the model says.
+        max_input_tokens: The most that a request may count, in tokens.
+        output_reserve: Tokens kept free for the answer; by default the model's own `num_output`, else 4,096 but at
+            most an eighth of the window.
+        safety_margin: Further tokens kept free.
+        target: A limit of one's own, in tokens.
+        trigger: The part of the input budget from which on requests are cut; see `ctxopt_core.ContextBudget`.
+        shares: Guaranteed percentages of the components, as `Shares` or a mapping.
+        documents: How nodes are chosen, as `DocumentPolicy` or a mapping.
+        history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
+        protect: Components that may not be cut; by default the query. A request in which they do not fit raises.
+        task: What is asked, where that is not the query: what documents and history are ranked by.
+        overflow: `error` or `empty`; see `ctxopt_core.fit`.
+        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`. By
+            default the tokenizer that was set in LlamaIndex's `Settings`, else the model's own.
+        on_report: Called with the report of each fit.
+    """
+
+    context_window: int | str | None
+    max_input_tokens: int | str | None
+    output_reserve: int | str | None
+    safety_margin: int | str
+    target: int | str | None
+    trigger: float
+    shares: Shares | Mapping[str, Any]
+    documents: DocumentPolicy | Mapping[str, Any]
+    history: HistoryPolicy | Mapping[str, Any]
+    protect: Sequence[str]
+    task: str
+    overflow: Overflow
+    token_counter: str | TokenCounter | Callable[[str], int] | None
+    on_report: Callable[[FitReport], None] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitSettings:
+    """How requests are fitted; the fields are those of `FitSettingValues`.
+
+    Raises:
+        ValueError: A setting is out of its range.
+        TypeError: A setting has a type that it cannot have.
+    """
+
+    context_window: int | None = None
+    max_input_tokens: int | None = None
+    output_reserve: int | None = None
+    safety_margin: int = 0
+    target: int | None = None
+    trigger: float = 1.0
+    shares: Shares = field(default_factory=Shares)
+    documents: DocumentPolicy = field(default_factory=DocumentPolicy)
+    history: HistoryPolicy = field(default_factory=HistoryPolicy)
+    protect: tuple[str, ...] = ("query",)
+    task: str = ""
+    overflow: Overflow = "error"
+    token_counter: str | TokenCounter | Callable[[str], int] | None = None
+    on_report: Callable[[FitReport], None] | None = None
+    options: FitOptions = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("context_window", "max_input_tokens", "target"):
+            object.__setattr__(self, name, optional_token_amount(name, getattr(self, name)))
+        object.__setattr__(
+            self, "output_reserve", optional_token_amount("output_reserve", self.output_reserve, minimum=0)
+        )
+        object.__setattr__(self, "safety_margin", token_amount("safety_margin", self.safety_margin, minimum=0))
+        for name, kind in _VALUES.items():
+            object.__setattr__(self, name, as_value(kind, getattr(self, name), name=name))
+        protect = (self.protect,) if isinstance(self.protect, str) else tuple(self.protect)
+        object.__setattr__(self, "protect", protect)
+        if self.on_report is not None and not callable(self.on_report):
+            message = f"`on_report` must be a function of a FitReport, got {type(self.on_report).__name__}"
+            raise TypeError(message)
+        options = FitOptions(
+            documents=self.documents,
+            history=self.history,
+            protect=frozenset(protect),
+            task=self.task,
+            overflow=self.overflow,
+        )
+        object.__setattr__(self, "options", options)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], owner: str) -> FitSettings:
+        """Return the settings of a mapping.
+
+        Args:
+            given: What the caller gave; see `FitSettingValues`.
+            owner: Whose settings they are, for error messages.
+
+        Raises:
+            TypeError: There is no such setting, or one has a type that it cannot have.
+            ValueError: A setting is out of its range.
+        """
+        known = FitSettingValues.__annotations__
+        if unknown := sorted(set(given) - set(known)):
+            message = f"{owner} has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}"
+            raise TypeError(message)
+        return cls(**given)
+
+    def with_changes(self, changes: Mapping[str, Any], owner: str) -> FitSettings:
+        """Return settings with others in their place, validated as at construction."""
+        return FitSettings.of({**self.as_dict(), **changes}, owner)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings by their names."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+
+    def budgeting(self, llm: object, schemas: Sequence[Mapping[str, Any] | str] = ()) -> Budgeting:
+        """Return budget and token counter for a model.
+
+        Args:
+            llm: A LlamaIndex model, a model name, or None where the settings give a limit.
+            schemas: Tool schemas that go with every request.
+
+        Raises:
+            ValueError: Neither the model nor the settings tell a limit.
+            TypeError: `llm` is no model.
+        """
+        return budgeting_of(
+            optional_settings(llm),
+            token_counter=chosen_tokenizer() if self.token_counter is None else self.token_counter,
+            tools=tuple(schemas),
+            **{name: getattr(self, name) for name in _BUDGET_SETTINGS},
+        )
+
+    def report(self, report: FitReport) -> FitReport:
+        """Tell whoever listens about a fit, and return its report."""
+        if self.on_report is not None:
+            self.on_report(report)
+        return report

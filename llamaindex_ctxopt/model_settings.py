@@ -1,0 +1,64 @@
+"""What a LlamaIndex model says about itself: name, window, answer reserve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.base.llms.types import LLMMetadata
+from llama_index.core.llms import LLM
+
+from ctxopt_core.model_settings import ModelSettings
+
+_UNNAMED = frozenset({"", "unknown"})
+_NAME_ATTRIBUTES = ("model", "model_name")
+
+
+def settings_of(llm: object) -> ModelSettings:
+    """Read a LlamaIndex model.
+
+    Its `metadata` is what LlamaIndex itself repacks documents by. A model that does not know its own name there, as
+    integrations do with the name of a model that is newer than they are, is known by its name alone.
+
+    Raises:
+        TypeError: `llm` is no LlamaIndex model.
+    """
+    if not isinstance(llm, LLM):
+        message = (
+            f"`llm` must be a LlamaIndex LLM, got {type(llm).__name__}; give a limit in tokens, such as "
+            "`context_window`, instead"
+        )
+        raise TypeError(message)
+    metadata = _metadata(llm)
+    if metadata is None:
+        return ModelSettings(kind=type(llm).__name__, name=_own_name(llm))
+    named = metadata.model_name not in _UNNAMED
+    return ModelSettings(
+        kind=type(llm).__name__,
+        name=metadata.model_name if named else _own_name(llm),
+        max_input_tokens=metadata.context_window,
+        answer_tokens=metadata.num_output if metadata.num_output > 0 else None,
+    )
+
+
+def optional_settings(llm: object) -> ModelSettings | None:
+    """Return what a model name or a LlamaIndex model says; None where there is neither.
+
+    Raises:
+        TypeError: `llm` is neither.
+    """
+    if isinstance(llm, str):
+        return ModelSettings(kind=f"the model {llm!r}", name=llm)
+    return None if llm is None else settings_of(llm)
+
+
+def _metadata(llm: LLM) -> LLMMetadata | None:
+    try:
+        return llm.metadata
+    except ValueError:
+        # What the integrations of LlamaIndex raise for a name that is not in their table.
+        return None
+
+
+def _own_name(llm: Any) -> str | None:
+    names = (getattr(llm, attribute, None) for attribute in _NAME_ATTRIBUTES)
+    return next((name for name in names if isinstance(name, str) and name not in _UNNAMED), None)
