@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.language_models import BaseLanguageModel
@@ -13,12 +13,16 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
-from ctxopt_core.catalogue import builtin_index
-from ctxopt_core.model_settings import ModelSettings, schemas_in
+from ctxopt_core.model_settings import (
+    ANSWER_LIMITS,
+    ModelSettings,
+    first_name,
+    first_tokens,
+    schemas_in,
+    token_limit,
+)
 
-_NAME_ARGUMENTS = ("model", "model_name")
 _NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
-_ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_tokens_to_sample", "num_predict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +59,18 @@ def settings_of(model: object) -> ModelSettings:
             "give a limit in tokens instead"
         )
         raise TypeError(message)
-    profile = {} if _names_another(found) else getattr(found.model, "profile", None)
+    own = replace(_own_settings(found.model), kind=type(model).__name__, schemas=tuple(_schemas(found)))
+    return own.called_with(found.bound)
+
+
+def _own_settings(model: object) -> ModelSettings:
+    profile = getattr(model, "profile", None)
     profile = profile if isinstance(profile, Mapping) else {}
     return ModelSettings(
-        kind=type(model).__name__,
-        name=_name(found),
-        max_input_tokens=_tokens(profile.get("max_input_tokens")),
-        max_output_tokens=_tokens(profile.get("max_output_tokens")),
-        answer_tokens=_answer_tokens(found),
-        schemas=tuple(_schemas(found)),
+        name=first_name(getattr(model, attribute, None) for attribute in _NAME_ATTRIBUTES),
+        max_input_tokens=token_limit(profile.get("max_input_tokens")),
+        max_output_tokens=token_limit(profile.get("max_output_tokens")),
+        answer_tokens=first_tokens(getattr(model, attribute, None) for attribute in ANSWER_LIMITS),
     )
 
 
@@ -92,38 +99,6 @@ def _steps(step: object) -> Iterable[object]:
     if isinstance(step, RunnableSequence):
         return step.steps
     return step.steps__.values() if isinstance(step, RunnableParallel) else ()
-
-
-def _name(found: _Found) -> str | None:
-    return _bound_name(found) or _own_name(found)
-
-
-def _bound_name(found: _Found) -> str | None:
-    return _first_name(found.bound.get(argument) for argument in _NAME_ARGUMENTS)
-
-
-def _own_name(found: _Found) -> str | None:
-    return _first_name(getattr(found.model, attribute, None) for attribute in _NAME_ATTRIBUTES)
-
-
-def _first_name(candidates: Iterable[object]) -> str | None:
-    return next((name.strip() for name in candidates if isinstance(name, str) and name.strip()), None)
-
-
-def _names_another(found: _Found) -> bool:
-    """Tell whether calls go to another known model than the one whose profile the object carries."""
-    bound = _bound_name(found)
-    return bound is not None and bound != _own_name(found) and builtin_index().find(bound) is not None
-
-
-def _answer_tokens(found: _Found) -> int | None:
-    limits = [_tokens(found.bound.get(name)) for name in _ANSWER_LIMITS]
-    limits += [_tokens(getattr(found.model, name, None)) for name in _ANSWER_LIMITS]
-    return next((limit for limit in limits if limit is not None), None)
-
-
-def _tokens(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _schemas(found: _Found) -> list[Mapping[str, Any] | str]:
