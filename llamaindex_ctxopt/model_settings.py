@@ -28,7 +28,7 @@ def settings_of(llm: object) -> ModelSettings:
             "`context_window`, instead"
         )
         raise TypeError(message)
-    metadata = _metadata(llm)
+    metadata = metadata_of(llm)
     if metadata is None:
         return ModelSettings(kind=type(llm).__name__, name=_own_name(llm))
     named = metadata.model_name not in _UNNAMED
@@ -41,17 +41,20 @@ def settings_of(llm: object) -> ModelSettings:
 
 
 def optional_settings(llm: object) -> ModelSettings | None:
-    """Return what a model name or a LlamaIndex model says; None where there is neither.
+    """Return what a model name or a LlamaIndex model says, or what was read of it before; None where there is none.
 
     Raises:
-        TypeError: `llm` is neither.
+        TypeError: `llm` is none of these.
     """
+    if isinstance(llm, ModelSettings):
+        return llm
     if isinstance(llm, str):
         return ModelSettings(kind=f"the model {llm!r}", name=llm)
     return None if llm is None else settings_of(llm)
 
 
-def _metadata(llm: LLM) -> LLMMetadata | None:
+def metadata_of(llm: LLM) -> LLMMetadata | None:
+    """Return the metadata of a model; None of one that does not know its own name."""
     try:
         return llm.metadata
     except ValueError:
