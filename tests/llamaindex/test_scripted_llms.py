@@ -139,7 +139,7 @@ def test_a_pickled_model_answers_as_before() -> None:
 
 
 @pytest.mark.filterwarnings(
-    "ignore::pydantic.warnings.PydanticDeprecatedSince20:inspect"
+    "ignore::DeprecationWarning:inspect"
 )  # workflows look at themselves
 @pytest.mark.parametrize("streaming", [True, False])
 @pytest.mark.parametrize(
