@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 
-from ctxopt_core.accounts import document_rows
 from ctxopt_core.budgeting import Budgeting
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.documents import Packing, pack_documents
+from ctxopt_core.packed_report import packed_report
 from ctxopt_core.report import FitReport
 from ctxopt_core.tokens import TokenCounter
 from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments, document_views, with_text
@@ -56,27 +56,13 @@ def compress(
     views = document_views(originals, score)
     packing = pack_documents(views, max_tokens, counter, query=query, policy=policy, rendering=rendering)
     kept = [with_text(originals[i], packing.texts.get(i, originals[i].page_content)) for i in packing.kept]
-    window = budgeting.budget.window
-    report = FitReport(
-        input_budget=max_tokens,
-        fixed=0,
-        reserve=0,
-        untouched=packing.whole == tuple(range(len(views))),
-        counted_output=packing.tokens,
-        model=window.model if window else None,
-        context_window=window.context_window if window else None,
-        window_source=window.source if window else "explicit",
-        encoding=counter.name,
-        exact=counter.exact,
-        documents=document_rows(views, packing),
-        selection=packing.selection,
-        score_order_share=packing.score_order_share,
-        notes=_notes(packing, policy),
-        budgets={"system": 0, "query": 0, "documents": max_tokens, "history": 0},
-        after={"documents": packing.tokens},
-        cumulative_score=packing.cumulative_score,
+    report = packed_report(
+        views,
+        packing,
+        max_tokens,
+        budgeting,
         count_before=lambda: _before(rendering, counter),
-        count_documents=lambda: [packing.costs.get(index, 0) for index in range(len(views))],
+        notes=_notes(packing, policy),
     )
     return Compression(documents=kept, report=report)
 
@@ -122,8 +108,7 @@ def _notes(packing: Packing, policy: DocumentPolicy) -> tuple[str, ...]:
     return (_NOTHING_FITS if policy.passages else _NOTHING_FITS_WHOLE,)
 
 
-def _before(rendering: TemplatedDocuments, counter: TokenCounter) -> Mapping[str, int]:
+def _before(rendering: TemplatedDocuments, counter: TokenCounter) -> int:
     """Count all documents as they came, rendered and joined."""
     rendered = (rendering.render(i, original.page_content) for i, original in enumerate(rendering.originals))
-    tokens = counter.count(rendering.separator.join(rendered))
-    return {"whole": tokens, "documents": tokens}
+    return counter.count(rendering.separator.join(rendered))

@@ -15,12 +15,11 @@ from ctxopt_core.awaiting import in_worker
 from ctxopt_core.budget import BudgetWarning, Percent, Shares
 from ctxopt_core.budgeting import Budgeting, budgeting_of
 from ctxopt_core.document_policy import DocumentPolicy
-from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.report import FitReport
 from ctxopt_core.setting_values import plain_fields
-from ctxopt_core.shares import exact_percentage
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.warn_once import warn_once
+from ctxopt_core.window_share import checked_share, tokens_of_share
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments
@@ -31,16 +30,7 @@ from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, 
 _SHARES = Shares()
 
 
-def _checked_share(share: Any) -> Percent | None:
-    if share is not None and not exact_percentage("share", share):
-        message = f"`share` must be a percentage above 0, for example 50, got {share!r}"
-        raise ValueError(message)
-    return share  # type: ignore[no-any-return]
-
-
-Share = Annotated[
-    Percent | None, PlainValidator(_checked_share), PlainSerializer(float, float, when_used="unless-none")
-]
+Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
 """A percentage above 0, or None."""
 
 
@@ -113,7 +103,8 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             trigger=1.0,
             shares=_SHARES,
         )
-        self._budget = self._share_of_window() if self.max_tokens is None else self.max_tokens
+        budget = self._budgeting.budget
+        self._budget = tokens_of_share(self.share, budget) if self.max_tokens is None else self.max_tokens
 
     @property
     def budget_tokens(self) -> int:
@@ -224,11 +215,3 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             originals=documents, template=self.document_prompt, separator=self.document_separator
         )
         return compress(rendering, query, self._budget, self._budgeting, self.documents, self.score)
-
-    def _share_of_window(self) -> int:
-        share = exact_percentage("share", _SHARES.documents if self.share is None else self.share)
-        available = self._budgeting.budget.input_tokens
-        if budget := int(available * share / 100):
-            return budget
-        message = f"`share` of {available} input tokens is less than one token, got {self.share!r}; raise it"
-        raise ContextBudgetError(message, needed=1, available=0)

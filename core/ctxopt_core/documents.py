@@ -146,14 +146,19 @@ def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> di
     """Tell which documents are dropped whatever the budget."""
     dropped: dict[int, DropReason] = {}
     for index, document in enumerate(documents):
-        score = score_of(document)
         if is_blank(document):
             dropped[index] = "empty"
-        elif policy.min_score is not None and score is not None:
-            worse = score > policy.min_score if policy.score_order == "lower" else score < policy.min_score
-            if worse:
-                dropped[index] = "score"
+        elif is_below_min_score(document, policy):
+            dropped[index] = "score"
     return dropped
+
+
+def is_below_min_score(document: Document, policy: DocumentPolicy) -> bool:
+    """Tell whether a document's score is worse than the worst one that the policy keeps."""
+    score = score_of(document)
+    if policy.min_score is None or score is None:
+        return False
+    return score > policy.min_score if policy.score_order == "lower" else score < policy.min_score
 
 
 def _packing(
