@@ -1,0 +1,128 @@
+"""One call of a guarded model: what its request counts, and what of it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.llms.generic_utils import messages_to_prompt
+from llama_index.core.llms import LLM, ChatMessage, MessageRole
+
+from ctxopt_core.budgeting import Budgeting
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.rendering import ChatFraming, Framing
+from ctxopt_core.report import FitReport
+from llamaindex_ctxopt.call_schemas import schemas_of_call, settings_of_call
+from llamaindex_ctxopt.fit_settings import FitSettings
+from llamaindex_ctxopt.message_fitting import count_messages, fit_messages
+from llamaindex_ctxopt.prompt_text_framing import PromptTextFraming, reads_text
+from llamaindex_ctxopt.requests_in_flight import InFlight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedCall:
+    """A call, before its request is sent.
+
+    Args:
+        llm: The model that is called.
+        settings: How its requests are fitted.
+        schemas: Tools and the response format of the call, as they are sent.
+        budgeting: The budget of the call.
+        reads_text: Whether the model is sent one text, even for messages.
+    """
+
+    llm: LLM
+    settings: FitSettings
+    schemas: tuple[Mapping[str, Any] | str, ...]
+    budgeting: Budgeting
+    reads_text: bool
+
+    @classmethod
+    def of(cls, llm: LLM, settings: FitSettings, arguments: Mapping[str, Any]) -> GuardedCall:
+        """Read the model and the arguments of a call.
+
+        Raises:
+            ValueError: Neither model nor settings tell a window.
+        """
+        return cls(
+            llm=llm,
+            settings=settings,
+            schemas=schemas_of_call(llm, arguments),
+            budgeting=settings.budgeting(settings_of_call(llm, arguments)),
+            reads_text=reads_text(llm),
+        )
+
+    def fit_messages(self, messages: Sequence[ChatMessage]) -> tuple[list[ChatMessage], InFlight, FitReport]:
+        """Return the messages of a `chat` that fit, the request that they make, and the report.
+
+        A list that fits is the identical list.
+
+        Raises:
+            ContextBudgetError: What may not be cut is larger than the input budget.
+        """
+        framing = self._framing_of_messages(messages)
+        kept, report = fit_messages(messages, self.schemas, self.budgeting, self.settings.options, framing)
+        text = self._text_of(kept) if self.reads_text else None
+        return kept, InFlight(llm=self.llm, messages=kept, text=text), report
+
+    def fit_prompt(self, prompt: str, *, formatted: bool) -> tuple[str, InFlight, FitReport]:
+        """Return as much of the prompt of a `complete` as fits, the request that it makes, and the report.
+
+        Args:
+            prompt: The text, which is the query.
+            formatted: Whether the model sends the text as it is.
+
+        Raises:
+            ContextBudgetError: The text is larger than the input budget and may not be cut.
+        """
+        messages = _as_messages(prompt)
+        framing = self._framing_of_prompt(messages, formatted=formatted)
+        try:
+            kept, report = fit_messages(messages, self.schemas, self.budgeting, self.settings.options, framing)
+        except ContextBudgetError as error:
+            raise self._about_prompt(error) from error
+        text = prompt if kept is messages else "\n".join(message.content or "" for message in kept)
+        return text, InFlight(llm=self.llm, text=text), report
+
+    def count_messages(self, messages: Sequence[ChatMessage]) -> int:
+        """Return what messages count as they are, in tokens."""
+        return count_messages(messages, self.schemas, self.budgeting, self._framing_of_messages(messages))
+
+    def count_prompt(self, prompt: str, *, formatted: bool) -> int:
+        """Return what a text counts as it is, in tokens."""
+        messages = _as_messages(prompt)
+        framing = self._framing_of_prompt(messages, formatted=formatted)
+        return count_messages(messages, self.schemas, self.budgeting, framing)
+
+    def _framing_of_messages(self, messages: Sequence[ChatMessage]) -> Framing:
+        if not self.reads_text:
+            return ChatFraming()
+        return PromptTextFraming(messages=messages, render=self._text_of, or_chat=True)
+
+    def _framing_of_prompt(self, messages: Sequence[ChatMessage], *, formatted: bool) -> Framing:
+        if not self.reads_text:
+            return ChatFraming()
+        formatter = None if formatted else self.llm.completion_to_prompt
+
+        def render(kept: Sequence[ChatMessage]) -> str:
+            text = kept[0].content or ""
+            return text if formatter is None else formatter(text)
+
+        return PromptTextFraming(messages=messages, render=render)
+
+    def _text_of(self, messages: Sequence[ChatMessage]) -> str:
+        return (self.llm.messages_to_prompt or messages_to_prompt)(messages)
+
+    def _about_prompt(self, error: ContextBudgetError) -> ContextBudgetError:
+        if "query" not in self.settings.protect or not error.costs:
+            return error
+        message = (
+            f"the prompt is the query of a completion, which may not be cut: {error}; `protect=()` cuts it to its head "
+            "and its tail"
+        )
+        return ContextBudgetError(message, needed=error.needed, available=error.available, costs=error.costs)
+
+
+def _as_messages(prompt: str) -> list[ChatMessage]:
+    return [ChatMessage(role=MessageRole.USER, content=prompt)]

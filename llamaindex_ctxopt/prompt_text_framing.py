@@ -1,0 +1,62 @@
+"""Messages for a model that reads one text: what is counted is the text that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llama_index.core.llms import LLM, ChatMessage
+from llama_index.core.llms.custom import CustomLLM
+
+from ctxopt_core.conversation import Conversation
+from ctxopt_core.rendering import ChatFraming, DocumentRendering, Draft, PlainDocuments, schema_tokens
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.tokens import TokenCounter
+from llamaindex_ctxopt.message_views import kept_messages
+from llamaindex_ctxopt.model_settings import metadata_of
+
+
+def reads_text(llm: LLM) -> bool:
+    """Tell whether a model is sent one text, even for messages."""
+    metadata = metadata_of(llm)
+    return isinstance(llm, CustomLLM) or (metadata is not None and not metadata.is_chat_model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTextFraming:
+    """Messages as a text.
+
+    Args:
+        messages: The messages, as they were given.
+        render: Makes the text of messages.
+        or_chat: Whether they may be sent as messages all the same, so that the larger of both counts.
+    """
+
+    messages: Sequence[ChatMessage]
+    render: Callable[[Sequence[ChatMessage]], str]
+    or_chat: bool = False
+
+    @property
+    def documents(self) -> DocumentRendering:
+        """There are none."""
+        return PlainDocuments()
+
+    @property
+    def adds_up(self) -> bool:
+        """Only the whole text tells what it counts."""
+        return False
+
+    def system_overhead(self, counter: TokenCounter) -> int:
+        """What stands around a system prompt is counted with the text."""
+        return 0
+
+    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+        """Return the tokens of what goes with the text."""
+        return schema_tokens(request, counter) + request.fixed_tokens
+
+    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+        """Return the tokens of the text of what is kept, and of what goes with it."""
+        kept = kept_messages(self.messages, draft.trimming)
+        text = counter.count(self.render(kept)) if kept else 0
+        whole = self.fixed(request, counter) + text
+        return max(whole, ChatFraming().whole(request, conversation, draft, counter)) if self.or_chat else whole
