@@ -55,8 +55,11 @@ def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
     """Return views of nodes, in the same order. A missing score stays missing.
 
     Raises:
-        TypeError: An item is not a `NodeWithScore`, or a score is no number.
+        TypeError: `nodes` is no list of `NodeWithScore`, or a score is no number.
     """
+    if not isinstance(nodes, Sequence) or isinstance(nodes, (str, bytes)):
+        message = f"`nodes` must be a list of NodeWithScore, got {type(nodes).__name__}"
+        raise TypeError(message)
     views: list[Document] = []
     for position, item in enumerate(nodes):
         if not isinstance(item, NodeWithScore):
