@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from langchain_core.prompts import BasePromptTemplate
 
 from ctxopt_core.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
+from ctxopt_core.kept_items import kept_items
 from ctxopt_core.rendering import DocumentRendering, Draft, schema_tokens
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.tokens import TokenCounter
@@ -64,15 +64,12 @@ class PromptInput:
 
 def kept_messages(originals: Sequence[Any], draft: Draft) -> list[Any]:
     """Return the kept messages: originals, copies where shortened, and the placeholder where there is one."""
-    trimming = draft.trimming
-    kept = trimming.kept
-    found = [originals[i] for i in kept]
-    for index, cut in trimming.shortened.items():
-        found[bisect_left(kept, index)] = shortened_item(originals[index], cut)
-    after = trimming.placeholder_after
-    if trimming.placeholder is not None and after is not None:
-        found.insert(bisect_left(kept, after) + 1, placeholder_item(trimming.placeholder, originals[after]))
-    return found
+    return kept_items(
+        originals,
+        draft.trimming,
+        shortened=lambda index, cut: shortened_item(originals[index], cut),
+        placeholder=lambda text, after: placeholder_item(text, originals[after]),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ctxopt_core.documents import Packing
 from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened
 from ctxopt_core.history import Trimming
+from ctxopt_core.kept_items import kept_items
 from ctxopt_core.messages import Message
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE
 from ctxopt_core.report import FitReport
@@ -44,15 +45,14 @@ class FittedContext:
 
     def messages(self) -> tuple[Message, ...]:
         """Return the kept messages, shortened ones as copies, with the placeholder where there is one."""
-        trimming = self.history
-        found: list[Message] = []
-        for index in trimming.kept:
-            message = self.request.history[index]
-            cut = trimming.shortened.get(index)
-            found.append(message if cut is None else shortened_message(message, cut))
-            if trimming.placeholder is not None and index == trimming.placeholder_after:
-                found.append(Message(role=PLACEHOLDER_ROLE, content=trimming.placeholder, synthetic=True))
-        return tuple(found)
+        history = self.request.history
+        kept = kept_items(
+            history,
+            self.history,
+            shortened=lambda index, cut: shortened_message(history[index], cut),
+            placeholder=lambda text, _: Message(role=PLACEHOLDER_ROLE, content=text, synthetic=True),
+        )
+        return tuple(kept)
 
 
 def shortened_message(message: Message, cut: Shortened) -> Message:

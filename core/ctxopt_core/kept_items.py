@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.trimming import Trimming
 
 Item = TypeVar("Item")
+Item_co = TypeVar("Item_co", covariant=True)
+
+
+class Indexed(Protocol[Item_co]):
+    """Anything that has an item at an index."""
+
+    def __getitem__(self, index: int, /) -> Item_co:
+        """Return the item at an index."""
 
 
 def kept_items(
-    originals: Sequence[Item],
+    originals: Indexed[Item],
     trimming: Trimming,
     *,
     shortened: Callable[[int, Shortened], Item],

@@ -10,6 +10,7 @@ from ctxopt_core.call_shapes import ShortenedCalls, call_of, thinks_beside_conte
 from ctxopt_core.content_blocks import extra_texts, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
+from ctxopt_core.kept_items import kept_items
 from ctxopt_core.message_views import SYSTEM_ROLES, backwards
 from ctxopt_core.messages import Message, ToolCall
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
@@ -68,13 +69,12 @@ def placeholder_openai(text: str) -> dict[str, Any]:
 
 def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
     """Return the OpenAI-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder."""
-    found: list[Mapping[str, Any]] = []
-    for index in trimming.kept:
-        cut = trimming.shortened.get(index)
-        found.append(mappings[index] if cut is None else shortened_openai(mappings[index], cut))
-        if trimming.placeholder is not None and index == trimming.placeholder_after:
-            found.append(placeholder_openai(trimming.placeholder))
-    return found
+    return kept_items(
+        mappings,
+        trimming,
+        shortened=lambda index, cut: shortened_openai(mappings[index], cut),
+        placeholder=lambda text, _: placeholder_openai(text),
+    )
 
 
 def role_of(mapping: Mapping[str, Any]) -> str:
