@@ -18,13 +18,23 @@ class CappedCounter:
         ceiling: The input budget, in tokens.
     """
 
-    __slots__ = ("_ceiling", "_counter", "_over", "exact", "exceeds", "known", "name", "prefix_length", "suffix_length")
+    __slots__ = (
+        "_ceiling",
+        "_counter",
+        "_known",
+        "_over",
+        "exact",
+        "exceeds",
+        "name",
+        "prefix_length",
+        "suffix_length",
+    )
 
     def __init__(self, counter: TokenCounter, ceiling: int) -> None:
         self._counter = counter
         self._ceiling = max(0, ceiling)
         self._over: set[str] = set()
-        self.known = memory_of(counter)
+        self._known = memory_of(counter)
         self.name = counter.name
         self.exact = counter.exact
         self.exceeds = counter.exceeds
@@ -39,3 +49,10 @@ class CappedCounter:
             self._over.add(text)
             return self._ceiling + 1
         return self._counter.count(text)
+
+    def known(self, text: str) -> int | None:
+        """Return what `count` gives, where the counter remembers the text; it is capped as well, so that both agree."""
+        tokens = self._known(text)
+        if tokens is None or tokens <= self._ceiling or len(text) <= _ALWAYS_COUNTED:
+            return tokens
+        return self._ceiling + 1

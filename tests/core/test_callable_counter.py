@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from ctxopt_core.callable_counter import CallableCounter
 from ctxopt_core.capped_counter import CappedCounter
+from ctxopt_core.count_cache import CountCache
+from ctxopt_core.tiktoken_counter import TiktokenCounter
 from ctxopt_core.tokens import TokenCounter, counter_for, memory_of
 
 LONG = "x" * 9_000
@@ -124,3 +126,14 @@ def test_a_counter_without_a_memory_remembers_nothing():
     counter.count("lantern")
 
     assert memory_of(counter)("lantern") is None
+
+
+@pytest.mark.parametrize("text", [LONG, "x" * 50, "x"])
+@pytest.mark.parametrize("ceiling", [0, 10, 5_000, 10_000])
+def test_a_capped_counter_gives_one_figure_whether_the_count_is_remembered_or_not(text, ceiling):
+    whole = TiktokenCounter("cl100k_base", cache=CountCache())
+    before = CappedCounter(whole, ceiling).count(text)
+    whole.count(text)
+    after = CappedCounter(whole, ceiling)
+
+    assert [before, before] == [after.count(text), memory_of(after)(text)]
