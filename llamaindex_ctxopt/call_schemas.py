@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -30,7 +30,12 @@ def settings_of_call(llm: LLM, arguments: Mapping[str, Any]) -> ModelSettings:
 
 def schemas_of_call(llm: LLM, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any] | str, ...]:
     """Return tools, functions and response formats as they are sent with a call."""
-    return tuple(map(as_sent, schemas_in(_sent_with(llm, arguments))))
+    return sent_schemas(schemas_in(_sent_with(llm, arguments)))
+
+
+def sent_schemas(schemas: Iterable[object]) -> tuple[Mapping[str, Any] | str, ...]:
+    """Return schemas as they are sent; see `as_sent`."""
+    return tuple(map(as_sent, schemas))
 
 
 def as_sent(schema: object) -> Mapping[str, Any] | str:

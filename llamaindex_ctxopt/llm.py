@@ -75,7 +75,10 @@ class Reports:
 
 
 class OptimizedLLM(_LLM):
-    """What `with_optimizer` adds to the class of an LLM."""
+    """What `with_optimizer` adds to the class of an LLM.
+
+    Its methods are not decorated with LlamaIndex's callbacks: those of the LLM's own class are, and tell what is sent.
+    """
 
     plain_class: ClassVar[type[LLM]]
     fit_settings: ClassVar[FitSettings]
@@ -119,49 +122,49 @@ class OptimizedLLM(_LLM):
         """Fit the messages and chat."""
         fitted, request = self._fitted_messages(messages, kwargs)
         with request.marked():
-            return super().chat(fitted, **kwargs)
+            return super().chat(fitted, **kwargs)  # type: ignore[safe-super]
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Return what `chat` returns; the messages are fitted in a worker thread."""
         fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
         with request.marked():
-            return await super().achat(fitted, **kwargs)
+            return await super().achat(fitted, **kwargs)  # type: ignore[safe-super]
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Fit the messages and stream the answer."""
         fitted, request = self._fitted_messages(messages, kwargs)
         with request.marked():
-            return request.stream(super().stream_chat(fitted, **kwargs))
+            return request.stream(super().stream_chat(fitted, **kwargs))  # type: ignore[safe-super]
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         """Stream what `stream_chat` streams; the messages are fitted in a worker thread."""
         fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
         with request.marked():
-            return request.astream(await super().astream_chat(fitted, **kwargs))
+            return request.astream(await super().astream_chat(fitted, **kwargs))  # type: ignore[safe-super]
 
     def complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponse:
         """Fit the prompt and complete it; `formatted` and whatever else was given is handed on as it is."""
         fitted, request = self._fitted_prompt(prompt, args, kwargs)
         with request.marked():
-            return super().complete(fitted, *args, **kwargs)
+            return super().complete(fitted, *args, **kwargs)  # type: ignore[safe-super]
 
     async def acomplete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponse:
         """Return what `complete` returns; the prompt is fitted in a worker thread."""
         fitted, request = await in_worker(self._fitted_prompt, prompt, args, kwargs)
         with request.marked():
-            return await super().acomplete(fitted, *args, **kwargs)
+            return await super().acomplete(fitted, *args, **kwargs)  # type: ignore[safe-super]
 
     def stream_complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponseGen:
         """Fit the prompt and stream its completion."""
         fitted, request = self._fitted_prompt(prompt, args, kwargs)
         with request.marked():
-            return request.stream(super().stream_complete(fitted, *args, **kwargs))
+            return request.stream(super().stream_complete(fitted, *args, **kwargs))  # type: ignore[safe-super]
 
     async def astream_complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponseAsyncGen:
         """Stream what `stream_complete` streams; the prompt is fitted in a worker thread."""
         fitted, request = await in_worker(self._fitted_prompt, prompt, args, kwargs)
         with request.marked():
-            return request.astream(await super().astream_complete(fitted, *args, **kwargs))
+            return request.astream(await super().astream_complete(fitted, *args, **kwargs))  # type: ignore[safe-super]
 
     def _fitted_messages(
         self, messages: Sequence[ChatMessage], arguments: Mapping[str, Any]

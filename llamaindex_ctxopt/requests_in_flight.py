@@ -49,7 +49,7 @@ class InFlight:
                     chunk = next(iterator, _END)
                 if chunk is _END:
                     return
-                yield chunk  # type: ignore[misc]
+                yield chunk
         finally:
             if isinstance(iterator, Generator):
                 iterator.close()
@@ -63,7 +63,7 @@ class InFlight:
                     chunk = await anext(iterator, _END)
                 if chunk is _END:
                     return
-                yield chunk  # type: ignore[misc]
+                yield chunk
         finally:
             if isinstance(iterator, AsyncGenerator):
                 await iterator.aclose()
