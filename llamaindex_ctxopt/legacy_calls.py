@@ -59,10 +59,8 @@ def raw_calls(extra: Mapping[str, Any]) -> Sequence[Any]:
     return held if isinstance(held, (list, tuple)) else ()
 
 
-def with_shorter_calls(
-    extra: Mapping[str, Any], calls: MessageCalls, arguments: Mapping[int, str]
-) -> dict[str, Any] | None:
-    """Return a copy of `additional_kwargs` with shorter arguments; None where none of its calls is shorter.
+def with_shorter_calls(extra: Mapping[str, Any], calls: MessageCalls, arguments: Mapping[int, str]) -> dict[str, Any]:
+    """Return a copy of `additional_kwargs` with shorter arguments in the calls that it holds.
 
     Args:
         extra: The `additional_kwargs`; they are not changed.
@@ -75,7 +73,7 @@ def with_shorter_calls(
         changed["tool_calls"] = [_shorter(raw, arguments.get(position)) for raw, position in pairs]
     if calls.single is not None and calls.single in arguments:
         changed["function_call"] = _shorter(extra["function_call"], arguments[calls.single])
-    return {**extra, **changed} if changed else None
+    return {**extra, **changed}
 
 
 def function_of(raw: Any) -> Any:

@@ -137,7 +137,7 @@ class _Parts:
             return
         fields = dict(block)
         self.verbatim.extend(verbatim_texts(fields, "", self.attachments))
-        if not MEDIA_KEYS.isdisjoint(fields):
+        if any(isinstance(fields.get(key), str) for key in MEDIA_KEYS):
             self.attachments.append(Attachment(kind="other", fixed=True))
 
 

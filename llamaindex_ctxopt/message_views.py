@@ -79,9 +79,9 @@ class MessageViews(Sequence[Message]):
         """Return what a message says as one half of a ReAct agent's step; None where it is not one."""
         if view.role == "assistant":
             at_end = index + 1 == len(self._messages)
-            if at_end or looks_like_observation(self._view(index + 1)):
-                return action_in(view, at_end=at_end)
-            return None
+            action = action_in(view, at_end=at_end)
+            is_answered = action is not None and not at_end and looks_like_observation(self._view(index + 1))
+            return action if at_end or is_answered else None
         observation = observation_in(view)
         if observation is None or index == 0 or action_in(self._view(index - 1), at_end=False) is None:
             return None
@@ -127,7 +127,7 @@ def shortened_message(message: ChatMessage, cut: Shortened) -> ChatMessage:
 
     Args:
         message: The message; neither it nor its blocks are changed.
-        cut: What is left of its view, as `view_of` gives it.
+        cut: What is left of its view, as `view_of` gives it; `MessageViews.shortened` knows of the steps of an agent.
     """
     return _copy(message, cut.texts, cut)
 
@@ -156,12 +156,14 @@ def kept_messages(messages: Sequence[ChatMessage], trimming: Trimming) -> list[C
 
 
 def _copy(message: ChatMessage, texts: Sequence[str], cut: Shortened) -> ChatMessage:
-    extra = message.additional_kwargs
-    changed: dict[str, Any] = {"blocks": put_blocks_together(message.blocks, texts, cut)}
+    extra = dict(message.additional_kwargs)
+    if cut.attachments_omitted:
+        # A message that is read again from its fields would take its images from there.
+        extra.pop("images", None)
     if cut.arguments:
-        shorter = with_shorter_calls(extra, _calls_of(take_apart_blocks(message.blocks), extra), cut.arguments)
-        changed["additional_kwargs"] = dict(extra) if shorter is None else shorter
-    return message.model_copy(update=changed)
+        extra = with_shorter_calls(extra, _calls_of(take_apart_blocks(message.blocks), extra), cut.arguments)
+    blocks = put_blocks_together(message.blocks, texts, cut)
+    return message.model_copy(update={"blocks": blocks, "additional_kwargs": extra})
 
 
 def _calls_of(content: Content, extra: Mapping[str, Any]) -> MessageCalls:
