@@ -35,6 +35,6 @@ Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer
 """A percentage above 0, or None."""
 
 DocumentSettings = Annotated[
-    DocumentPolicy, PlainValidator(partial(as_value, DocumentPolicy, name="`documents`")), PlainSerializer(plain_fields)
+    DocumentPolicy, PlainValidator(partial(as_value, DocumentPolicy, name="documents")), PlainSerializer(plain_fields)
 ]
 """`DocumentPolicy`, or a mapping of its fields."""
