@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from statistics import median
 
 from result_table import Row, Target
@@ -12,18 +13,23 @@ SECTION = "Imports in a fresh process"
 PROGRAM = "import time\n{before}\nstart = time.process_time()\n{statement}\nprint(time.process_time() - start)"
 
 # (what is measured, what was imported before, the most that it may add in milliseconds)
-CASES: tuple[tuple[str, str, float | None], ...] = (
+Case = tuple[str, str, float | None]
+CASES: tuple[Case, ...] = (
     ("import ctxopt_core", "", 30),
     ("import langchain_ctxopt", "import langchain_core.runnables", 50),
     ("from langchain_ctxopt import ContextOptimizer", "import langchain_core.runnables", None),
 )
+LLAMAINDEX_CASES: tuple[Case, ...] = (
+    ("import llamaindex_ctxopt", "import llama_index.core", 50),
+    ("from llamaindex_ctxopt import ContextOptimizer", "import llama_index.core", None),
+)
 
 
-def import_rows(processes: int) -> list[Row]:
+def import_rows(processes: int, cases: Sequence[Case] = CASES) -> list[Row]:
     """Return the median CPU time that each import adds, over `processes` fresh processes."""
-    times: dict[str, list[float]] = {statement: [] for statement, _, _ in CASES}
+    times: dict[str, list[float]] = {statement: [] for statement, _, _ in cases}
     for _ in range(processes):
-        for statement, before, _ in CASES:
+        for statement, before, _ in cases:
             times[statement].append(_seconds(statement, before))
     return [
         Row(
@@ -33,7 +39,7 @@ def import_rows(processes: int) -> list[Row]:
             milliseconds=median(times[statement]) * 1000,
             targets=() if most is None else (Target(of="ms", relation="<=", figure=most),),
         )
-        for statement, before, most in CASES
+        for statement, before, most in cases
     ]
 
 

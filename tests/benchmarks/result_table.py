@@ -12,7 +12,7 @@ class Target:
     """A figure that a row is to reach.
 
     Args:
-        of: `ms`, or the name of one of the row's ratios.
+        of: `ms`, or the name of one of the row's ratios or figures.
         relation: Whether more or less is better.
         figure: The limit itself still counts as reached.
     """
@@ -23,12 +23,12 @@ class Target:
 
     def reached_by(self, row: Row) -> bool:
         """Tell whether a row reaches the figure."""
-        value = row.milliseconds if self.of == "ms" else row.ratios[self.of]
+        value = {**row.ratios, **row.figures, "ms": row.milliseconds}[self.of]
         return value >= self.figure if self.relation == ">=" else value <= self.figure
 
     def told_of(self, row: Row) -> str:
         """Return the target and whether the row reaches it."""
-        unit = "ms" if self.of == "ms" else f"x {self.of}"
+        unit = f"x {self.of}" if self.of in row.ratios else self.of
         return f"{self.relation} {self.figure:g} {unit}: {'reached' if self.reached_by(row) else 'MISSED'}"
 
 
@@ -42,6 +42,7 @@ class Row:
         candidate: Who was measured.
         milliseconds: Median CPU time.
         ratios: How it compares; the names are the columns of the table.
+        figures: What else was measured; the same.
         targets: What is demanded of it.
     """
 
@@ -50,6 +51,7 @@ class Row:
     candidate: str
     milliseconds: float
     ratios: Mapping[str, float] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
     targets: tuple[Target, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,6 +62,7 @@ class Row:
             "candidate": self.candidate,
             "milliseconds": self.milliseconds,
             "ratios": dict(self.ratios),
+            "figures": dict(self.figures),
             "targets": [
                 {"of": t.of, "relation": t.relation, "figure": t.figure, "reached": t.reached_by(self)}
                 for t in self.targets
@@ -75,8 +78,9 @@ def faster_than(peers: Iterable[str], times: Mapping[str, float], name: str) -> 
 def as_table(rows: Sequence[Row]) -> str:
     """Return the rows of one section as an aligned table under its title."""
     ratios = max((list(row.ratios) for row in rows), key=len)
-    header = ["case", "candidate", "CPU ms", *(f"x {name}" for name in ratios), "target"]
-    cells = [header, *(_cells(row, ratios) for row in rows)]
+    figures = max((list(row.figures) for row in rows), key=len)
+    header = ["case", "candidate", "CPU ms", *(f"x {name}" for name in ratios), *figures, "target"]
+    cells = [header, *(_cells(row, ratios, figures) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [_line(line, widths) for line in cells]
     return "\n".join([rows[0].section, "-" * len(rows[0].section), *lines])
@@ -88,10 +92,11 @@ def summary(rows: Iterable[Row]) -> str:
     return f"{sum(reached)} of {len(reached)} targets reached in this run"
 
 
-def _cells(row: Row, ratios: Sequence[str]) -> list[str]:
-    figures = [_number(row.ratios[name]) if name in row.ratios else "" for name in ratios]
+def _cells(row: Row, ratios: Sequence[str], figures: Sequence[str]) -> list[str]:
+    compared = [_number(row.ratios[name]) if name in row.ratios else "" for name in ratios]
+    others = [_number(row.figures[name]) if name in row.figures else "" for name in figures]
     targets = "; ".join(target.told_of(row) for target in row.targets)
-    return [row.case, row.candidate, _number(row.milliseconds), *figures, targets]
+    return [row.case, row.candidate, _number(row.milliseconds), *compared, *others, targets]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -106,4 +111,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _number(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
+    if value == int(value):
+        return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"

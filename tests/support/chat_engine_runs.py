@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
-from llama_index.core.llms import LLM, ChatMessage
-from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, Memory
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from sqlalchemy.ext.asyncio import AsyncEngine
 
+from engine_parts import PARTS, Kind
 from made_up_texts import text_of
 from scripted_llms import ModelCall, ScriptedLLM
 
 WINDOW, OUTPUT = 4_000, 256
 MESSAGE_TOKENS, NODE_TOKENS, NODES = 100, 300, 5
 
-Kind = Literal["Memory", "ChatMemoryBuffer", "ours"]
 Engine = Literal["context", "condense_plus_context"]
 ENGINES: dict[Engine, Any] = {
     "context": ContextChatEngine,
@@ -110,6 +110,7 @@ class Conversation:
         retriever: Where its nodes come from.
         past: Question and answer of the turns that went well.
         asked: How many questions there were.
+        store: A database that is closed at the end of a `with` block.
     """
 
     engine: BaseChatEngine
@@ -117,6 +118,15 @@ class Conversation:
     retriever: ScriptedRetriever
     past: list[tuple[str, str]] = field(default_factory=list)
     asked: int = 0
+    store: AsyncEngine | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the database of LlamaIndex's own memory, which would complain of being forgotten."""
+        if self.store is not None:
+            asyncio_run(self.store.dispose())
 
     def hold(self, turns: int, *, stream: bool = False) -> list[Turn]:
         """Talk for some turns."""
@@ -188,43 +198,17 @@ def conversation(
     """Return a conversation in the set-up that is measured: window 4,000, answer 256, five nodes of 300 tokens."""
     llm = llm or ScriptedLLM(context_window=WINDOW, num_output=OUTPUT)
     retriever = retriever or ScriptedRetriever(FIVE)
-    memory, postprocessors = PARTS[kind](llm)
-    memory.set(list(preset))
+    parts = PARTS[kind](llm)
+    parts.memory.set(list(preset))
     made = ENGINES[engine].from_defaults(
-        retriever=retriever, llm=llm, memory=memory, node_postprocessors=postprocessors, **options
+        retriever=retriever, llm=llm, memory=parts.memory, node_postprocessors=list(parts.postprocessors), **options
     )
-    return Conversation(engine=made, llm=llm, retriever=retriever, past=list(_turns(preset)))
+    if parts.attach is not None:
+        parts.attach(made)
+    return Conversation(engine=made, llm=llm, retriever=retriever, past=list(_turns(preset)), store=parts.store)
 
 
 def _turns(messages: Sequence[ChatMessage]) -> Iterator[tuple[str, str]]:
     for first, second in pairwise(messages):
         if first.role == "user":
             yield first.content or "", second.content or ""
-
-
-Parts = tuple[BaseMemory, list[BaseNodePostprocessor]]
-
-
-def default_memory(llm: LLM) -> Parts:
-    """Return what an engine makes for itself."""
-    return Memory.from_defaults(token_limit=llm.metadata.context_window - 256), []
-
-
-def memory_buffer(llm: LLM) -> Parts:
-    """Return the older memory, which is sized from the window and is the default of agents."""
-    return ChatMemoryBuffer.from_defaults(llm=llm), []
-
-
-def ours(llm: LLM) -> Parts:
-    """Return the two parts that share one planner."""
-    from llamaindex_ctxopt import ContextOptimizer
-
-    optimizer = ContextOptimizer(llm=llm)
-    return optimizer.memory(), [optimizer.postprocessor()]
-
-
-PARTS: dict[Kind, Callable[[LLM], Parts]] = {
-    "Memory": default_memory,
-    "ChatMemoryBuffer": memory_buffer,
-    "ours": ours,
-}

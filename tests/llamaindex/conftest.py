@@ -1,0 +1,22 @@
+"""Every test that is not async gets an event loop, which LlamaIndex would otherwise make and never close."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def event_loop_of_sync_tests(request: pytest.FixtureRequest) -> Iterator[None]:
+    function = request.function
+    if inspect.iscoroutinefunction(getattr(getattr(function, "hypothesis", None), "inner_test", function)):
+        yield
+        return
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
