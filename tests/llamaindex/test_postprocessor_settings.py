@@ -86,7 +86,7 @@ def listener() -> Iterator[Listener]:
         pytest.param({"model": "gpt-4", "share": 0.001}, "`share` of 7168 input tokens is less than", id="tiny"),
         pytest.param({"model": MockLLM()}, "`model` must be a model name, got MockLLM; give .* as `llm`", id="object"),
         pytest.param({"max_tokens": 9, "top_n": 3}, "top_n", id="a-name-that-is-none"),
-        pytest.param({"max_tokens": 9, "documents": {"top_n": 3}}, "`documents`: DocumentPolicy has no top_n", id="a-policy"),
+        pytest.param({"max_tokens": 9, "documents": {"top_n": 3}}, "`documents`: DocumentPolicy has no", id="policy"),
     ],
 )
 def test_i5_settings_are_checked_when_it_is_made(settings: dict[str, Any], message: str) -> None:

@@ -139,14 +139,25 @@ def snapshot(nodes: Sequence[NodeWithScore]) -> list[tuple[Any, ...]]:
 
 
 def is_cut_of(kept: NodeWithScore, given: NodeWithScore) -> bool:
-    """Tell whether one is another with a shorter text and everything else equal, and shares no dict of its own."""
+    """Tell whether one is another with parts of its text and everything else equal, and shares no dict with it."""
     left, right = kept.node, given.node
     apart = left is not right and left.metadata is not right.metadata and left.relationships is not right.relationships
     same = type(left) is type(right) and left.node_id == right.node_id and repr(kept.score) == repr(given.score)
     same = same and left.metadata == right.metadata and _relations(left) == _relations(right)
     others = ("obj", "image_url", "number", "text_template", "excluded_llm_metadata_keys", "embedding")
     same = same and all(getattr(left, name, None) is getattr(right, name, None) for name in others)
-    return apart and same and 0 < len(text_in(kept)) < len(text_in(given))
+    return apart and same and _are_parts(text_in(kept), text_in(given))
+
+
+def _are_parts(text: str, whole: str) -> bool:
+    """Tell whether a text is slices of another one in their order, with a marker in the gaps."""
+    start = 0
+    for part in filter(None, map(str.strip, text.split("[...]"))):
+        found = whole.find(part, start)
+        if found < 0:
+            return False
+        start = found + len(part)
+    return start > 0 and text != whole
 
 
 def _relations(node: BaseNode) -> str:
