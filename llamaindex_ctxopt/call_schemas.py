@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.bridge.pydantic import BaseModel, TypeAdapter
 from llama_index.core.llms import LLM
 from llama_index.core.tools import BaseTool, FunctionTool
 
@@ -48,8 +48,8 @@ def as_sent(schema: object) -> Mapping[str, Any] | str:
         return schema
     if isinstance(schema, BaseTool):
         return schema.metadata.to_openai_tool(skip_length_check=True)
-    if inspect.isclass(schema):
-        return _text_of_class(schema) if issubclass(schema, BaseModel) else schema.__name__
+    if isinstance(schema, type):
+        return _text_of_class(schema)
     if isinstance(schema, BaseModel):
         return schema.model_dump(exclude_none=True)
     if callable(schema):
@@ -64,7 +64,14 @@ def _sent_with(llm: LLM, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=_CLASSES_REMEMBERED)
-def _text_of_class(schema: type[BaseModel]) -> str:
+def _text_of_class(schema: type[Any]) -> str:
     """Return a class as the response format that it is sent as; its schema is slow to make, so it is remembered."""
-    described = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
+    described = {"name": schema.__name__, "schema": _json_schema(schema), "strict": True}
     return schema_texts([{"type": "json_schema", "json_schema": described}])[0]
+
+
+def _json_schema(schema: type[Any]) -> Mapping[str, Any]:
+    """Return the schema of a model or of a dataclass; any other class is sent by its name at the most."""
+    if issubclass(schema, BaseModel):
+        return schema.model_json_schema()
+    return TypeAdapter(schema).json_schema() if is_dataclass(schema) else {}

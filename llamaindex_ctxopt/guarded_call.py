@@ -61,8 +61,7 @@ class GuardedCall:
         Raises:
             ContextBudgetError: What may not be cut is larger than the input budget.
         """
-        framing = self._framing_of_messages(messages)
-        kept, report = fit_messages(messages, self.schemas, self.budgeting, self.settings.options, framing)
+        kept, report = self._fit(messages, self._framing_of_messages(messages))
         text = self._text_of(kept) if self.reads_text else None
         return kept, InFlight(llm=self.llm, messages=kept, text=text), report
 
@@ -77,11 +76,7 @@ class GuardedCall:
             ContextBudgetError: The text is larger than the input budget and may not be cut.
         """
         messages = _as_messages(prompt)
-        framing = self._framing_of_prompt(messages, formatted=formatted)
-        try:
-            kept, report = fit_messages(messages, self.schemas, self.budgeting, self.settings.options, framing)
-        except ContextBudgetError as error:
-            raise self._about_prompt(error) from error
+        kept, report = self._fit(messages, self._framing_of_prompt(messages, formatted=formatted))
         text = prompt if kept is messages else "\n".join(message.content or "" for message in kept)
         return text, InFlight(llm=self.llm, text=text), report
 
@@ -94,6 +89,14 @@ class GuardedCall:
         messages = _as_messages(prompt)
         framing = self._framing_of_prompt(messages, formatted=formatted)
         return count_messages(messages, self.schemas, self.budgeting, framing)
+
+    def _fit(self, messages: Sequence[ChatMessage], framing: Framing) -> tuple[list[ChatMessage], FitReport]:
+        try:
+            return fit_messages(messages, self.schemas, self.budgeting, self.settings.options, framing)
+        except ContextBudgetError as error:
+            if "query" in self.settings.protect and error.costs.get("query"):
+                raise _with_remedy(error) from error
+            raise
 
     def _framing_of_messages(self, messages: Sequence[ChatMessage]) -> Framing:
         if not self.reads_text:
@@ -114,15 +117,14 @@ class GuardedCall:
     def _text_of(self, messages: Sequence[ChatMessage]) -> str:
         return (self.llm.messages_to_prompt or messages_to_prompt)(messages)
 
-    def _about_prompt(self, error: ContextBudgetError) -> ContextBudgetError:
-        if "query" not in self.settings.protect or not error.costs:
-            return error
-        message = (
-            f"the prompt is the query of a completion, which may not be cut: {error}; `protect=()` cuts it to its head "
-            "and its tail"
-        )
-        return ContextBudgetError(message, needed=error.needed, available=error.available, costs=error.costs)
-
 
 def _as_messages(prompt: str) -> list[ChatMessage]:
     return [ChatMessage(role=MessageRole.USER, content=prompt)]
+
+
+def _with_remedy(error: ContextBudgetError) -> ContextBudgetError:
+    message = (
+        f"{error}; the query, which is the prompt of a completion or the last user message of a chat, is not cut: "
+        "`protect=()` cuts it to its head and its tail"
+    )
+    return ContextBudgetError(message, needed=error.needed, available=error.available, costs=error.costs)

@@ -189,9 +189,7 @@ def test_i4_the_arguments_of_a_call_decide_its_budget(arguments: dict[str, Any],
 @pytest.mark.parametrize("double", [ScriptedLLM(context_window=WINDOW), ScriptedCompletionLLM(context_window=WINDOW)])
 def test_i4_a_prompt_is_the_query_and_is_not_cut_by_default(double: Scripted) -> None:
     llm = with_optimizer(double)
-    with pytest.raises(
-        ContextBudgetError, match=r"the prompt is the query .* `protect=\(\)` cuts it to its head"
-    ) as at:
+    with pytest.raises(ContextBudgetError, match=r"the query.*prompt.* `protect=\(\)` cuts it to its head") as at:
         llm.complete(PROMPT)
     assert at.value.available == LIMIT
     assert at.value.costs["query"] > LIMIT
