@@ -1,13 +1,41 @@
-"""The LlamaIndex adapter of ctxopt. It is not there yet: this package only reserves the name.
+"""ctxopt for LlamaIndex: one budget for documents, history and model, so that a user turn is one model call.
 
-Until it is, call `ctxopt_core` directly; it takes plain values and needs no framework.
+The classes are loaded when they are first used, so that importing the package costs next to nothing.
 """
 
 from __future__ import annotations
 
 import importlib.util
+from importlib import import_module
 
-__all__: list[str] = []
+TYPE_CHECKING = False  # `import typing` would be most of what importing this package costs
+if TYPE_CHECKING:
+    from typing import Any
+
+    from llamaindex_ctxopt.events import ContextOptimizedEvent
+    from llamaindex_ctxopt.llm import with_optimizer
+    from llamaindex_ctxopt.memory import ContextOptimizerMemory
+    from llamaindex_ctxopt.optimizer import ContextOptimizer
+    from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
+    from llamaindex_ctxopt.retriever import ContextOptimizerRetriever
+
+__all__ = [
+    "ContextOptimizedEvent",
+    "ContextOptimizer",
+    "ContextOptimizerMemory",
+    "ContextOptimizerPostprocessor",
+    "ContextOptimizerRetriever",
+    "with_optimizer",
+]
+
+_HOMES = {
+    "ContextOptimizedEvent": "llamaindex_ctxopt.events",
+    "ContextOptimizer": "llamaindex_ctxopt.optimizer",
+    "ContextOptimizerMemory": "llamaindex_ctxopt.memory",
+    "ContextOptimizerPostprocessor": "llamaindex_ctxopt.postprocessor",
+    "ContextOptimizerRetriever": "llamaindex_ctxopt.retriever",
+    "with_optimizer": "llamaindex_ctxopt.llm",
+}
 
 
 def _llama_index_is_installed() -> bool:
@@ -20,3 +48,17 @@ def _llama_index_is_installed() -> bool:
 if not _llama_index_is_installed():
     _message = "`llamaindex_ctxopt` needs llama-index-core; install it with: pip install 'ctxopt-core[llamaindex]'"
     raise ModuleNotFoundError(_message, name="llama_index.core")
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

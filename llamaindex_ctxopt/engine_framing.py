@@ -1,0 +1,111 @@
+"""A request as an engine of LlamaIndex renders it, and as LlamaIndex itself counts it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from llama_index.core.base.llms.generic_utils import messages_to_history_str
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
+
+from ctxopt_core.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
+from ctxopt_core.rendering import DocumentRendering, Draft, conversation_tokens, schema_tokens
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.tokens import TokenCounter
+from llamaindex_ctxopt.engine_prompts import EMPTY_SLOTS, EnginePrompts, rendered, variants
+from llamaindex_ctxopt.message_views import kept_messages, view_of
+from llamaindex_ctxopt.repacking import RepackRule, history_tokens, prompt_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFraming:
+    """Renders the prompts of an engine around documents, history and query.
+
+    A request counts the most of three figures: the prompt as it is sent, counted by the model's tokenizer; what
+    LlamaIndex counts when it decides into how many calls the documents go; and the prompt that condenses the history,
+    where there is one. So what fits is within the window and one call.
+
+    Args:
+        prompts: What the engine puts around the parts.
+        llm: The model that is called, if it is known.
+        query: What is asked. The engine sends it as it is.
+        history: The messages of the request's conversation.
+        documents: How one document stands in the prompt.
+        limit: The input budget, in tokens.
+        rule: How much LlamaIndex puts into one call; None where there is no telling.
+        textless: Nodes of media without text, which stay whatever becomes of the others.
+    """
+
+    prompts: EnginePrompts
+    llm: LLM | None
+    query: str
+    history: Sequence[ChatMessage]
+    documents: DocumentRendering
+    limit: int
+    rule: RepackRule | None = None
+    textless: tuple[int, ...] = ()
+    _sent: tuple[BasePromptTemplate, ...] = field(init=False, repr=False)
+    _bound: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sent = tuple(variant for prompt in self.prompts.sent for variant in variants(prompt, self.llm))
+        object.__setattr__(self, "_sent", sent)
+        bound = 0
+        if self.rule is not None:
+            # The rule's limit may be another one than that of the request; the difference is part of the count.
+            bound = prompt_tokens(self.prompts.bounding, self.query, self.llm, self.rule.counter)
+            bound += self.limit - self.rule.limit(self.prompts.padding)
+        object.__setattr__(self, "_bound", bound)
+
+    @property
+    def adds_up(self) -> bool:
+        """The engine puts the messages of the history into the request as they are."""
+        return True
+
+    def system_overhead(self, counter: TokenCounter) -> int:
+        """The system prompt is the engine's."""
+        return 0
+
+    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+        """Return the tokens of the prompt with neither documents nor history, the query taken off again."""
+        asked = counter.count(self.query)
+        sent = self._prompt(request, "", counter)
+        return max(0, max(sent, self._bound) - asked) + request.fixed_tokens
+
+    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+        """Return the most that any of the prompts counts with the parts of `draft`, in tokens."""
+        documents = self._context(draft)
+        history = conversation_tokens(conversation, draft.trimming, counter)
+        most = self._prompt(request, documents, counter) + history
+        kept: list[ChatMessage] | None = None
+        if self.rule is not None:
+            kept = kept_messages(self.history, draft.trimming)
+            repacked = self.rule.counter.count(documents) + history_tokens(kept, self.rule.counter)
+            most = max(most, self._bound + repacked)
+        if self.prompts.condense is not None and history:
+            kept = kept_messages(self.history, draft.trimming) if kept is None else kept
+            most = max(most, self._condensing(kept, self.prompts.condense, counter))
+        return most + request.fixed_tokens
+
+    def _context(self, draft: Draft) -> str:
+        texts = {**dict.fromkeys(self.textless, ""), **dict(draft.documents)}
+        return self.prompts.join([self.documents.render(index, text) for index, text in texts.items()])
+
+    def _prompt(self, request: ContextRequest, documents: str, counter: TokenCounter) -> int:
+        values = {**EMPTY_SLOTS, "context_str": documents, "context_msg": documents}
+        values.update(query_str=self.query, question=self.query)
+        largest = max(_tokens(rendered(prompt, self.llm, **values), counter) for prompt in self._sent)
+        return largest + schema_tokens(request, counter)
+
+    def _condensing(self, kept: Sequence[ChatMessage], condense: BasePromptTemplate, counter: TokenCounter) -> int:
+        """What the prompt counts that condenses the history: additional arguments are in it as Python prints them."""
+        history = messages_to_history_str(kept)
+        return _tokens(rendered(condense, self.llm, chat_history=history, question=self.query), counter)
+
+
+def _tokens(prompt: list[ChatMessage] | str, counter: TokenCounter) -> int:
+    if isinstance(prompt, str):
+        return TOKENS_PER_REQUEST + counter.count(prompt)
+    return TOKENS_PER_REQUEST + sum(message_tokens(view_of(message), counter) for message in prompt)

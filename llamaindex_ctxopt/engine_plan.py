@@ -1,0 +1,165 @@
+"""What an optimizer knows of its engine: the model, the prompts, and how each of the engine's requests is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.llms import LLM
+
+from ctxopt_core.budgeting import Budgeting
+from ctxopt_core.conversation import message_tokens
+from ctxopt_core.fitting import fit_with
+from ctxopt_core.rendering import ChatFraming
+from ctxopt_core.report import FitReport
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.setting_values import plain_fields
+from llamaindex_ctxopt.attached_engines import AttachedEngine
+from llamaindex_ctxopt.engine_prompts import (
+    EnginePrompts,
+    Preamble,
+    usual_chat_prompts,
+    usual_query_prompts,
+)
+from llamaindex_ctxopt.engine_requests import EngineFitting
+from llamaindex_ctxopt.fit_settings import FitSettings
+from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
+from llamaindex_ctxopt.repacking import prompt_tokens
+from llamaindex_ctxopt.template_names import filled_names
+
+_ROOM_FOR_PREFIX = 8  # the framing of the messages that an engine counts as bare text
+
+_POLICY_FUNCTIONS = ("strategy", "scorer", "summarizer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnginePlan:
+    """How the requests of one engine are fitted.
+
+    Args:
+        llm: The model that it calls, if it is known.
+        budgeting: Budget and token counter.
+        settings: How requests are fitted.
+        preamble: What is sent before the history.
+        documents: Fits the request with the documents; None where there are none.
+        history: Fits the request with the history around a query that is not part of it; the same where both are in one
+            request. None where the engine has no such request.
+        names: What the engine would fill in inside the history.
+    """
+
+    llm: LLM | None
+    budgeting: Budgeting
+    settings: FitSettings
+    preamble: Preamble
+    documents: EngineFitting | None
+    history: EngineFitting | None
+    names: frozenset[str]
+
+    @property
+    def together(self) -> bool:
+        """Whether documents and history are in one request."""
+        return self.documents is not None and self.documents is self.history
+
+    def fit_conversation(self, messages: Sequence[ChatMessage], prefix: int = 0) -> tuple[list[ChatMessage], FitReport]:
+        """Fit a conversation that ends with the query, or in the middle of its answer.
+
+        Args:
+            messages: The conversation.
+            prefix: What the engine says that it puts before it, in tokens of bare text.
+
+        Raises:
+            ContextBudgetError: What may not be cut is larger than the input budget.
+        """
+        counter = self.budgeting.counter
+        before = sum(message_tokens(view_of(message), counter) for message in _messages_of(self.preamble))
+        request = ContextRequest(
+            history=MessageViews(messages),
+            tools=self.budgeting.schemas,
+            fixed_tokens=max(before, prefix + _ROOM_FOR_PREFIX if prefix else 0),
+        )
+        fitted = fit_with(request, self.budgeting.budget, counter, ChatFraming(), self.settings.options)
+        kept = list(messages) if fitted.untouched else kept_messages(messages, fitted.history)
+        return kept, fitted.report
+
+    def portable_settings(self) -> dict[str, Any]:
+        """Return the settings of the history with the limits that were worked out, ready for JSON.
+
+        Functions among the settings that only listen or count are left out.
+
+        Raises:
+            ValueError: The history is trimmed by functions, which cannot be stored.
+        """
+        settings, budget = self.settings, self.budgeting.budget
+        functions = [name for name in _POLICY_FUNCTIONS if callable(getattr(settings.history, name))]
+        if functions:
+            message = f"`history` cannot be stored with {', '.join(functions)}, which are functions; store it without"
+            raise ValueError(message)
+        limits = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target")
+        return {
+            "llm": budget.window.model if budget.window else None,
+            **{name: getattr(budget, name) for name in limits},
+            **{name: getattr(settings, name) for name in ("trigger", "protect", "task", "overflow")},
+            **{name: plain_fields(getattr(settings, name)) for name in ("shares", "history")},
+            "token_counter": settings.token_counter if isinstance(settings.token_counter, str) else None,
+        }
+
+    def attached(self, engine: AttachedEngine) -> EnginePlan:
+        """Return the plan for an engine whose prompts are known."""
+        budgeting, options, llm = self.budgeting, self.settings.options, engine.llm
+        documents = history = None
+        if engine.documents is not None:
+            documents = EngineFitting.of(budgeting, options, engine.documents, llm)
+        if engine.history is engine.documents:
+            history = documents
+        elif engine.history is not None:
+            history = EngineFitting.of(budgeting, options, engine.history, llm)
+        prompts = engine.history.bounding if engine.history is not None else ()
+        return replace(
+            self,
+            llm=llm,
+            preamble=engine.preamble,
+            documents=documents,
+            history=history,
+            names=filled_names(prompts),
+        )
+
+
+def plan_of(
+    llm: LLM | str | None,
+    settings: FitSettings,
+    *,
+    preamble: Preamble,
+    schemas: Sequence[Mapping[str, Any] | str] = (),
+) -> EnginePlan:
+    """Return the plan for an engine of which nothing is known: the largest of LlamaIndex's own prompts stand for its.
+
+    Raises:
+        TypeError: `llm` is no model.
+        ValueError: Neither the model nor the settings tell a limit.
+    """
+    budgeting = settings.budgeting(llm, schemas)
+    model = llm if isinstance(llm, LLM) else None
+    usual = (*usual_chat_prompts(preamble, model), *usual_query_prompts())
+    largest = replace(max(usual, key=lambda prompts: _tokens(prompts, model, budgeting)), takes_history=True)
+    fitting = EngineFitting.of(budgeting, settings.options, largest, model)
+    return EnginePlan(
+        llm=model,
+        budgeting=budgeting,
+        settings=settings,
+        preamble=preamble,
+        documents=fitting,
+        history=fitting,
+        names=filled_names(),
+    )
+
+
+def _tokens(prompts: EnginePrompts, llm: LLM | None, budgeting: Budgeting) -> int:
+    return prompt_tokens(prompts.bounding, "", llm, budgeting.counter)
+
+
+def _messages_of(preamble: Preamble) -> Sequence[ChatMessage]:
+    if not preamble.system_prompt:
+        return preamble.messages
+    return (ChatMessage(role=MessageRole.SYSTEM, content=preamble.system_prompt), *preamble.messages)

@@ -1,0 +1,180 @@
+"""One request of an engine, with documents and history in it, fitted into its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.llms import LLM
+from llama_index.core.schema import NodeWithScore
+
+from ctxopt_core.budget import ContextBudget, allocate
+from ctxopt_core.budgeting import Budgeting
+from ctxopt_core.conversation import message_tokens
+from ctxopt_core.fitted import FittedContext
+from ctxopt_core.fitting import fit_with
+from ctxopt_core.options import FitOptions
+from ctxopt_core.report import FitReport
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.subject import Subject, fits, measure_needs
+from llamaindex_ctxopt.engine_framing import EngineFraming
+from llamaindex_ctxopt.engine_prompts import EnginePrompts
+from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
+from llamaindex_ctxopt.node_packing import pack_nodes
+from llamaindex_ctxopt.node_rendering import NodeRendering, node_views, with_text
+from llamaindex_ctxopt.repacking import RepackRule, history_tokens, repack_rule
+from llamaindex_ctxopt.split_nodes import SplitNodes
+from llamaindex_ctxopt.textless_nodes import in_their_places, textless_nodes
+
+_JOINTS = 4  # what may be added where a document's text meets the template around it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineRequest:
+    """What an engine is about to send.
+
+    Args:
+        query: What is asked.
+        nodes: The retrieved nodes.
+        messages: The conversation before the query.
+        task: What documents and history are ranked by, where that is not the query.
+        reserved: Tokens kept for documents that are still to come.
+        settled: Messages that the engine holds already, in place of `messages`.
+    """
+
+    query: str
+    nodes: Sequence[NodeWithScore] = ()
+    messages: Sequence[ChatMessage] = ()
+    task: str = ""
+    reserved: int = 0
+    settled: Sequence[ChatMessage] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedRequest:
+    """What is left of it.
+
+    Args:
+        nodes: The nodes that fit; those that are whole are the identical objects.
+        messages: The messages that fit; those that are whole are the identical objects.
+        report: What was kept, cut and dropped, and why.
+        documents_tokens: What the documents count that were asked for, in tokens; any figure above the budget where
+            they are more.
+    """
+
+    nodes: list[NodeWithScore]
+    messages: list[ChatMessage]
+    report: FitReport
+    documents_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFitting:
+    """Fits the requests of one engine.
+
+    Args:
+        budgeting: Budget and token counter. What LlamaIndex keeps free for itself is not in the budget.
+        options: How requests are cut.
+        prompts: What the engine puts around the parts.
+        llm: The model that is called, if it is known.
+    """
+
+    budgeting: Budgeting
+    options: FitOptions
+    prompts: EnginePrompts
+    llm: LLM | None
+
+    @classmethod
+    def of(cls, budgeting: Budgeting, options: FitOptions, prompts: EnginePrompts, llm: LLM | None) -> EngineFitting:
+        """Return the fitting of an engine: its padding is kept free, and the query, which it sends itself, is whole.
+
+        Raises:
+            ContextBudgetError: The padding leaves nothing of the window.
+        """
+        return cls(
+            budgeting=replace(budgeting, budget=_padded(budgeting.budget, prompts.padding)),
+            options=replace(options, protect=options.protect | {"query"}),
+            prompts=prompts,
+            llm=llm,
+        )
+
+    def fit(self, request: EngineRequest) -> FittedRequest:
+        """Fit documents and history of a request together.
+
+        Raises:
+            ContextBudgetError: The prompt and the query alone are larger than the budget, or they leave no room for a
+                word of the documents.
+        """
+        given, framing = self._framed(request)
+        budget = self.budgeting.budget
+        options = replace(self.options, task=request.task) if request.task else self.options
+        fitted = fit_with(given, budget, self.budgeting.counter, framing, options)
+        return FittedRequest(
+            nodes=self._nodes(request, fitted, framing),
+            messages=list(request.messages) if fitted.untouched else kept_messages(request.messages, fitted.history),
+            report=fitted.report,
+            documents_tokens=measure_needs(self._subject(given, framing))["documents"],
+        )
+
+    def _nodes(self, request: EngineRequest, fitted: FittedContext, framing: EngineFraming) -> list[NodeWithScore]:
+        nodes, packing = request.nodes, fitted.documents
+        if fitted.untouched:
+            return list(nodes)
+        if packing.kept or framing.textless or not nodes:
+            order = in_their_places(packing.kept, framing.textless)
+            return [with_text(nodes[i], packing.texts[i]) if i in packing.texts else nodes[i] for i in order]
+        room = max(0, self.budgeting.budget.goal_tokens - fitted.report.output_tokens - _JOINTS)
+        return pack_nodes(nodes, request.task or request.query, room, self.budgeting, self.options.documents).nodes
+
+    def fits(self, request: EngineRequest) -> bool:
+        """Tell whether a request fits as it is."""
+        return fits(self._subject(*self._framed(request)))
+
+    def documents_share(self, request: EngineRequest, need: int | None) -> int:
+        """Return what is to be kept for documents that are not there yet, in tokens.
+
+        Args:
+            request: The request without them.
+            need: What they counted the last time; None where there was none, so that they get all that they could.
+        """
+        subject = self._subject(*self._framed(request))
+        available = max(0, subject.available)
+        wanted = {**measure_needs(subject), "documents": available if need is None else need}
+        return allocate(available, wanted, self.budgeting.budget.shares).documents
+
+    def _subject(self, request: ContextRequest, framing: EngineFraming) -> Subject:
+        budgeting = self.budgeting
+        return Subject(request=request, limit=budgeting.budget.goal_tokens, counter=budgeting.counter, framing=framing)
+
+    def _framed(self, request: EngineRequest) -> tuple[ContextRequest, EngineFraming]:
+        history = request.messages if self.prompts.takes_history else ()
+        split = self.prompts.split
+        views, nodes = node_views(request.nodes), request.nodes
+        rule = repack_rule(self.llm, self.budgeting.budget) if self.prompts.bounding else None
+        given = ContextRequest(
+            query=request.query,
+            documents=views,
+            history=MessageViews(history),
+            tools=self.budgeting.schemas,
+            fixed_tokens=request.reserved + self._settled_tokens(request.settled, rule),
+        )
+        framing = EngineFraming(
+            textless=tuple(sorted(textless_nodes(nodes, views))),
+            prompts=self.prompts,
+            llm=self.llm,
+            query=request.query,
+            history=history,
+            documents=NodeRendering(nodes=nodes) if split is None else SplitNodes(nodes=nodes, split=split),
+            limit=self.budgeting.budget.input_tokens,
+            rule=rule,
+        )
+        return given, framing
+
+    def _settled_tokens(self, messages: Sequence[ChatMessage], rule: RepackRule | None) -> int:
+        ours = sum(message_tokens(view_of(message), self.budgeting.counter) for message in messages)
+        return ours if rule is None else max(ours, history_tokens(messages, rule.counter))
+
+
+def _padded(budget: ContextBudget, padding: int) -> ContextBudget:
+    return replace(budget, safety_margin=budget.safety_margin + padding)

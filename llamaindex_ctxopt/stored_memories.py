@@ -1,0 +1,84 @@
+"""The messages that a memory of LlamaIndex stores: read, dumped, and loaded again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory
+
+_BUFFERS = (ChatMemoryBuffer, ChatSummaryMemoryBuffer)
+_BUFFER_FIELDS = ("token_limit", "chat_store_key")
+_MEMORY_FIELDS = ("token_limit", "token_flush_size", "chat_history_token_ratio", "session_id")
+
+
+def stored_messages(
+    memory: BaseMemory, query: str | ChatMessage | None, arguments: Mapping[str, Any]
+) -> list[ChatMessage]:
+    """Return what a memory holds, before anything is cut.
+
+    Args:
+        memory: The memory.
+        query: What is asked now.
+        arguments: Further arguments for a memory that is asked by its own `get`.
+    """
+    if _only_cuts(memory):
+        return list(memory.get_all())
+    return list(memory.get(input=query, **arguments))  # type: ignore[arg-type]
+
+
+async def astored_messages(
+    memory: BaseMemory, query: str | ChatMessage | None, arguments: Mapping[str, Any]
+) -> list[ChatMessage]:
+    """Return what `stored_messages` returns."""
+    if _only_cuts(memory):
+        return list(await memory.aget_all())
+    return list(await memory.aget(input=query, **arguments))  # type: ignore[arg-type]
+
+
+def _only_cuts(memory: BaseMemory) -> bool:
+    """Tell whether the `get` of a memory adds nothing to what is stored, and only leaves something out."""
+    return isinstance(memory, _BUFFERS) or (isinstance(memory, Memory) and not memory.memory_blocks)
+
+
+def state_of_memory(memory: BaseMemory) -> dict[str, Any]:
+    """Return a memory as plain values, ready for JSON.
+
+    LlamaIndex's own dumps of the stock memories cannot be loaded again, or cannot be made, depending on the release of
+    pydantic. Of those the messages and the figures are stored; a database that holds them stays where it is, and what
+    is loaded is in the process. Of any other memory it is the memory's own `to_dict`.
+    """
+    kind = type(memory)
+    state: dict[str, Any] = {"module": kind.__module__, "name": kind.__qualname__}
+    fields = _fields_of(memory)
+    if fields is None:
+        return {**state, "value": memory.to_dict()}
+    messages = [message.model_dump(mode="json") for message in memory.get_all()]
+    return {**state, "messages": messages, "fields": {name: getattr(memory, name) for name in fields}}
+
+
+def memory_from_state(state: Mapping[str, Any]) -> BaseMemory:
+    """Return the memory that `state_of_memory` described.
+
+    Raises:
+        TypeError: What is named is no class of a memory.
+    """
+    kind: Any = import_module(state["module"])
+    for name in state["name"].split("."):
+        kind = getattr(kind, name)
+    if not (isinstance(kind, type) and issubclass(kind, BaseMemory)):
+        message = f"`inner` of a stored memory must name a BaseMemory, got {state['module']}.{state['name']}"
+        raise TypeError(message)
+    if "value" in state:
+        return kind.from_dict(state["value"])
+    messages = [ChatMessage.model_validate(message) for message in state["messages"]]
+    return kind.from_defaults(chat_history=messages, **state["fields"])
+
+
+def _fields_of(memory: BaseMemory) -> Sequence[str] | None:
+    """Return what makes a stock memory again beside its messages; None for every other class."""
+    if type(memory) is ChatMemoryBuffer:
+        return _BUFFER_FIELDS
+    return _MEMORY_FIELDS if type(memory) is Memory and not memory.memory_blocks else None
