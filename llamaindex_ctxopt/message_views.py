@@ -70,7 +70,7 @@ class MessageViews(Sequence[Message]):
         """Return a copy of message `index` with the texts and arguments of `cut`, which was made of its view."""
         message = self._messages[index]
         step = self._step(index, self._view(index))
-        return shortened_message(message, cut) if step is None else _copy(message, [step.joined(cut.texts)], cut)
+        return shortened_message(message, cut) if step is None else _copy(message, [step.joined(cut.texts[0])], cut)
 
     def _view(self, index: int) -> Message:
         return view_of(_checked(self._messages[index], index))
