@@ -39,7 +39,7 @@ class Plan:
 
 
 FULL = Plan(turns=60, presets=((0, 100), (30, 98), (60, 100)), counts=(60, 1_000, 10_000), rounds=9, processes=5)
-QUICK = Plan(turns=16, presets=((0, 100), (60, 100)), counts=(60, 120), rounds=1, processes=1)
+QUICK = Plan(turns=3, presets=((0, 100), (60, 100)), counts=(60, 120), rounds=1, processes=1)
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ BUFFER, MEMORY, COLD, WARM = "ChatMemoryBuffer.get", "Memory.get", "ours, cold",
 BUFFER_LONGEST = 1_000
 """Longer histories take it minutes."""
 
-TOKENIZED, PER_NEW = "tokenizer calls", "tokenizer calls a new message"
+TOKENIZED, PER_NEW = "tokenizer calls", "of a message's text, for each new message"
 
 
 def memory_rows(counts: Sequence[int], rounds: int) -> list[Row]:
@@ -63,6 +63,7 @@ def _measured_rows(history: list[ChatMessage], candidates: list[_Measured], roun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Measured:
+    memory: BaseMemory
     timed: Candidate
     new: int
 
@@ -75,11 +76,14 @@ def _candidates(history: list[ChatMessage], store: AsyncEngine) -> Iterator[_Mea
     for name, memory in stock.items():
         memory.set(list(history))
         rounds = 3 if name == BUFFER and len(history) == BUFFER_LONGEST else None
-        yield _Measured(timed=Candidate(name=name, run=memory.get, most_rounds=rounds), new=len(history))
-    view = _view_of(history)
-    yield _Measured(timed=Candidate(name=COLD, run=view.get, prepare=shared_cache(ENCODING).clear), new=len(history))
-    following = _NextMessage(view)
-    yield _Measured(timed=Candidate(name=WARM, run=following.put_and_get, prepare=following.write), new=1)
+        timed = Candidate(name=name, run=memory.get, most_rounds=rounds)
+        yield _Measured(memory=memory, timed=timed, new=len(history))
+    still, growing = _view_of(history), _view_of(history)
+    following = _NextMessage(growing)
+    cold = Candidate(name=COLD, run=still.get, prepare=shared_cache(ENCODING).clear)
+    warm = Candidate(name=WARM, run=following.put_and_get, prepare=following.write)
+    yield _Measured(memory=still, timed=cold, new=len(history))
+    yield _Measured(memory=growing, timed=warm, new=1)
 
 
 def _view_of(history: list[ChatMessage]) -> BaseMemory:
@@ -115,20 +119,20 @@ def _encode(text: str) -> list[int]:
 
 def _figures(each: _Measured) -> dict[str, float]:
     each.timed.prepare()
-    calls = 0
+    read: list[str] = []
 
-    def counting(method: Any) -> Any:
-        def counted(*given: Any, **options: Any) -> Any:
-            nonlocal calls
-            calls += 1
-            return method(*given, **options)
+    def listening(method: Any) -> Any:
+        def encode(encoding: Any, text: str, **options: Any) -> Any:
+            read.append(text)
+            return method(encoding, text, **options)
 
-        return counted
+        return encode
 
-    methods = {name: counting(getattr(tiktoken.Encoding, name)) for name in ("encode", "encode_ordinary")}
+    methods = {name: listening(getattr(tiktoken.Encoding, name)) for name in ("encode", "encode_ordinary")}
     with patch.multiple(tiktoken.Encoding, **methods):
         each.timed.run()
-    return {TOKENIZED: calls, PER_NEW: calls / each.new}
+    said = {message.content for message in each.memory.get_all()}
+    return {TOKENIZED: len(read), PER_NEW: sum(text in said for text in read) / each.new}
 
 
 def _targets(name: str, count: int) -> tuple[Target, ...]:

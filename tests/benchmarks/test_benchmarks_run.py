@@ -13,6 +13,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent
 OURS = [f"ours, {call}, {state}" for call in ("fit", "turns", "invoke") for state in ("cold", "warm")]
+PROGRAMS = ("history", "documents", "chat_engines")
 PEERS = {"trim_messages", "early-exit scan"}
 
 
@@ -32,7 +33,7 @@ def trial_of(program: str, folder: Path) -> Trial:
 @pytest.fixture(scope="module")
 def trials(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
     folder = tmp_path_factory.mktemp("elsewhere")
-    return {name: trial_of(f"{name}.py", folder) for name in ("history", "documents")}
+    return {name: trial_of(f"{name}.py", folder) for name in PROGRAMS}
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def rows(trials: dict[str, Trial]) -> list[dict[str, Any]]:
     return trials["history"].rows
 
 
-@pytest.fixture(params=["history", "documents"])
+@pytest.fixture(params=PROGRAMS)
 def trial(trials: dict[str, Trial], request: pytest.FixtureRequest) -> Trial:
     return trials[request.param]
 
@@ -127,3 +128,43 @@ def test_choices_by_value_have_their_targets(trials: dict[str, Trial]) -> None:
         for target in row["targets"]
     }
     assert targets == {("optimal", "ms", 100), ("density", "the optimum", 0.995)}
+
+
+def test_ours_is_measured_beside_the_stock_memories_in_every_conversation(trials: dict[str, Trial]) -> None:
+    rows = [row for row in trials["chat_engines"].rows if "turns of" in row["section"]]
+    found = {(row["section"].partition(":")[0], row["case"], row["candidate"]) for row in rows}
+    cases = ("no preset history", "60 preset messages of 100 tokens")
+    candidates = ("Memory", "ChatMemoryBuffer", "ours", "ours, attached")
+    assert found == {
+        (engine, case, candidate)
+        for engine in ("context", "condense_plus_context")
+        for case in cases
+        for candidate in candidates
+    }
+
+
+def test_ours_is_to_make_one_call_a_turn_and_none_over_the_window(trials: dict[str, Trial]) -> None:
+    rows = [row for row in trials["chat_engines"].rows if row["section"].startswith("context:")]
+    targets = {row["candidate"]: [(made["of"], made["figure"]) for made in row["targets"]] for row in rows}
+    wanted = [("most calls", 1), ("turns failed", 0), ("calls over the window", 0)]
+    assert (targets["ours"][:3], targets["ours, attached"][:3], targets["Memory"]) == (wanted, wanted, [])
+    assert all(target["reached"] for row in rows for target in row["targets"][:3])
+
+
+def test_a_memory_is_measured_cold_and_after_one_more_message(trials: dict[str, Trial]) -> None:
+    rows = [row for row in trials["chat_engines"].rows if "One `get`" in row["section"]]
+    ours = {"ours, cold", "ours, after one more `put`"}
+    assert {(row["case"], row["candidate"]) for row in rows} == {
+        (case, candidate)
+        for case in ("60 messages", "120 messages")
+        for candidate in {"Memory.get", "ChatMemoryBuffer.get", *ours}
+    }
+    read = {row["candidate"]: list(row["figures"].values())[1] for row in rows}
+    assert (read["Memory.get"], read["ours, cold"] <= 1) == (1, True)
+    assert all(len(row["targets"]) == (row["candidate"] in ours) for row in rows)
+
+
+def test_the_import_of_the_llamaindex_adapter_has_its_target(trials: dict[str, Trial]) -> None:
+    rows = [row for row in trials["chat_engines"].rows if row["section"].startswith("Imports")]
+    figures = {row["candidate"]: [target["figure"] for target in row["targets"]] for row in rows}
+    assert figures == {"import llamaindex_ctxopt": [50], "from llamaindex_ctxopt import ContextOptimizer": []}

@@ -21,6 +21,8 @@ from scripted_llms import ModelCall, ScriptedLLM
 
 WINDOW, OUTPUT = 4_000, 256
 MESSAGE_TOKENS, NODE_TOKENS, NODES = 100, 300, 5
+BEGINNING = 20
+"""So many characters tell one made-up text from any other."""
 
 Engine = Literal["context", "condense_plus_context"]
 ENGINES: dict[Engine, Any] = {
@@ -81,13 +83,15 @@ class Turn:
         calls: The requests, in order; those that condense the question as well.
         error: What the engine raised, or None.
         nodes_whole: How many of the retrieved nodes the last request holds in full.
-        turns_visible: How many earlier turns, question and answer in full, the last request holds.
+        turns_visible: Of how many earlier turns the last request holds the beginning of question and answer.
+        turns_whole: Of how many it holds both in full.
     """
 
     calls: tuple[ModelCall, ...]
     error: ValueError | None
     nodes_whole: int
     turns_visible: int
+    turns_whole: int
 
     @property
     def answering(self) -> tuple[ModelCall, ...]:
@@ -179,7 +183,8 @@ class Conversation:
             calls=calls,
             error=outcome if isinstance(outcome, ValueError) else None,
             nodes_whole=sum(node.node.get_content() in text for node in self.retriever.given),
-            turns_visible=sum(said in text and answered in text for said, answered in self.past),
+            turns_visible=sum(said[:BEGINNING] in text and answer[:BEGINNING] in text for said, answer in self.past),
+            turns_whole=sum(said in text and answer in text for said, answer in self.past),
         )
         if isinstance(outcome, str):
             self.past.append((question, outcome))
