@@ -87,8 +87,7 @@ def choose_least(given: NodesToPack, policy: DocumentPolicy) -> Packing:
     packing = pack_documents(
         given.views, given.max_tokens, given.counter, query=given.query, policy=alone, rendering=given.rendering
     )
-    others = None if policy.max_documents is None else policy.max_documents - 1
-    free = [i for i in chosen_textless(given.textless, given.views, policy) if not given.shown(i)][:others]
+    free = [index for index in chosen_textless(given.textless, given.views, policy) if not given.shown(index)]
     return _with_textless(given, packing, policy, free)
 
 

@@ -116,8 +116,8 @@ def _too_small(given: NodesToPack) -> ContextBudgetError:
     frames = (given.joined_tokens((index,), {index: ""}) for index in range(len(given.nodes)))
     needed = max(min(frames), given.max_tokens) + 1
     message = (
-        f"no node fits into {given.max_tokens:,} tokens, not even one word of one, which needs at least {needed:,} with "
-        "its metadata; raise the budget, or keep metadata out by `excluded_llm_metadata_keys` of the nodes"
+        f"no node fits into {given.max_tokens:,} tokens, not even one word of one, which needs at least {needed:,} "
+        "with its metadata; raise the budget, or keep metadata out by `excluded_llm_metadata_keys` of the nodes"
     )
     return ContextBudgetError(message, needed=needed, available=given.max_tokens)
 

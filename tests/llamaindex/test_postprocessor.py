@@ -16,7 +16,6 @@ from ctxopt_core import ContextBudget, ContextBudgetError, DocumentPolicy, Share
 from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
 from node_inputs import (
     ids_of,
-    image_node,
     is_cut_of,
     joined,
     joined_tokens,
@@ -227,44 +226,6 @@ def test_i5_7980_17373_no_room_for_one_word_is_a_typed_error(metadata: Any, text
         fitted(given, max_tokens=budget)
     assert caught.value.available == budget
     assert budget < (caught.value.needed or 0) <= needed + 2
-
-
-def test_i5_images_without_text_stay_in_their_places_and_cost_nothing() -> None:
-    found = texts_with_scores(0.9, 0.8, 0.7)
-    images = [NodeWithScore(node=image_node(i), score=0.1) for i in range(3)]
-    given = [images[0], found[0], found[1], images[1], found[2], images[2]]
-    postprocessor = ContextOptimizerPostprocessor(max_tokens=joined_tokens(found[:2]), documents=WHOLE)
-    kept = postprocessor.postprocess_nodes(given, query_str="")
-    assert ids_of(kept) == ["image-0", "0", "1", "image-1", "image-2"]
-    assert all(item in given for item in kept)
-    report = postprocessor.plan(given, "")
-    assert report.output_tokens == joined_tokens(found[:2])
-    assert report.notes == ("3 of the kept nodes carry media, of which nothing is counted",)
-    assert [row.state for row in report.documents] == ["kept", "kept", "kept", "kept", "dropped", "kept"]
-
-
-@pytest.mark.parametrize("budget", [1, 20, 40, 60, 100, 160, 300])
-def test_i5_what_images_show_of_their_metadata_is_counted(budget: int) -> None:
-    images = [NodeWithScore(node=image_node(i, metadata={"alt": "a pier " * 8}), score=0.5) for i in range(4)]
-    given = [*images, *texts_with_scores(0.9, 0.8, 0.7, 0.6)]
-    kept = fitted(given, max_tokens=budget)
-    assert 0 < joined_tokens(kept) <= budget
-    assert any(item.node.node_id.isdigit() for item in kept)
-    assert len(kept) == len(given) if budget == 300 else len(kept) < len(given)
-
-
-@pytest.mark.parametrize(
-    ("documents", "kept"),
-    [
-        pytest.param({"max_documents": 2}, ["image-0", "0"], id="the-two-best"),
-        pytest.param({"max_documents": 1}, ["image-0"], id="the-best"),
-        pytest.param({"min_score": 0.5}, ["0", "image-0"], id="those-that-score"),
-    ],
-)
-def test_d10_limits_apply_to_images_too(documents: Any, kept: list[str]) -> None:
-    given = [NodeWithScore(node=image_node(0), score=0.95), *texts_with_scores(0.9, 0.2)]
-    given.append(NodeWithScore(node=image_node(1), score=0.1))
-    assert sorted(ids_of(fitted(given, max_tokens=999, documents=documents))) == sorted(kept)
 
 
 @pytest.mark.parametrize(
