@@ -14,6 +14,7 @@ from llama_index.core.base.llms.types import (
     CompletionResponse,
     CompletionResponseAsyncGen,
     CompletionResponseGen,
+    LLMMetadata,
 )
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import LLM
@@ -23,6 +24,7 @@ from ctxopt_core.awaiting import in_worker
 from ctxopt_core.report import FitReport
 from llamaindex_ctxopt.fit_settings import FitSettings, FitSettingValues
 from llamaindex_ctxopt.guarded_call import GuardedCall
+from llamaindex_ctxopt.planned_metadata import planned_metadata
 from llamaindex_ctxopt.requests_in_flight import InFlight, in_flight
 
 if TYPE_CHECKING:
@@ -88,6 +90,16 @@ class OptimizedLLM(_LLM):
     def last_report(self) -> FitReport | None:
         """The report of the last request of this LLM and of its copies; None before the first."""
         return type(self).reports.last
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """What LlamaIndex plans requests by: that of the LLM, with the limits of the settings in it."""
+        return planned_metadata(self.plain_metadata, type(self).fit_settings)
+
+    @property
+    def plain_metadata(self) -> LLMMetadata:
+        """What the LLM itself reports."""
+        return super().metadata  # type: ignore[safe-super]
 
     def with_changes(self, **changes: Unpack[FitSettingValues]) -> OptimizedLLM:
         """Return a copy with other settings, validated as at construction."""

@@ -54,9 +54,11 @@ def optional_settings(llm: object) -> ModelSettings | None:
 
 
 def metadata_of(llm: LLM) -> LLMMetadata | None:
-    """Return the metadata of a model; None of one that does not know its own name."""
+    """Return what a model itself reports; None of one that does not know its own name."""
     try:
-        return llm.metadata
+        # A guarded model has the limits of its settings in its metadata, which would count twice here.
+        plain: LLMMetadata | None = getattr(llm, "plain_metadata", None)
+        return llm.metadata if plain is None else plain
     except ValueError:
         # What the integrations of LlamaIndex raise for a name that is not in their table.
         return None
