@@ -56,12 +56,16 @@ def optional_settings(llm: object) -> ModelSettings | None:
 def metadata_of(llm: LLM) -> LLMMetadata | None:
     """Return what a model itself reports; None of one that does not know its own name."""
     try:
-        # A guarded model has the limits of its settings in its metadata, which would count twice here.
-        plain: LLMMetadata | None = getattr(llm, "plain_metadata", None)
-        return llm.metadata if plain is None else plain
+        return _reported(llm)
     except ValueError:
         # What the integrations of LlamaIndex raise for a name that is not in their table.
         return None
+
+
+def _reported(llm: LLM) -> LLMMetadata:
+    # A guarded model has the limits of its settings in its metadata, which would count twice here.
+    plain: LLMMetadata | None = getattr(llm, "plain_metadata", None)
+    return llm.metadata if plain is None else plain
 
 
 def _own_name(llm: Any) -> str | None:
