@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms import types as block_types
 from llama_index.core.base.llms.types import (
     AudioBlock,
+    BaseContentBlock,
     CacheControl,
     CachePoint,
     CitableBlock,
@@ -165,6 +166,18 @@ def test_t2_pr23104_arguments_that_are_no_text_are_measured_all_the_same(message
 )
 def test_t5_nothing_is_raised(message: ChatMessage) -> None:
     assert 4 <= framework_tokens(message, COUNTER) < 60
+
+
+class Sketch(BaseContentBlock):
+    """A kind of block that nobody knows."""
+
+    drawing: bytes = b"0" * 9_000
+
+
+def test_t13_a_block_of_an_unknown_class_is_charged_like_any_other_attachment() -> None:
+    message = said()
+    message.blocks = [Sketch()]  # type: ignore[list-item]
+    assert framework_tokens(message, COUNTER) == 4 + count_text('{"drawing":""}', ENCODING) + 500
 
 
 def test_t13_media_are_never_resolved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,6 +102,7 @@ def test_h22_a_shortened_message_is_a_copy_and_the_original_stays() -> None:
             call_object(call("call_7", "write", LONG)), call_object(call("call_7", "write", SHORT)), id="object"
         ),
         pytest.param(Call(), Call(function=Function(arguments=SHORT)), id="model"),
+        pytest.param(call("call_7", "write", None), call("call_7", "write", None), id="no arguments"),
         pytest.param(
             SimpleNamespace(id="call_7", tool_name="write", tool_kwargs={"text": LONG}),
             SimpleNamespace(id="call_7", tool_name="write", tool_kwargs={"text": "…"}),

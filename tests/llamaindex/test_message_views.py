@@ -108,6 +108,17 @@ def test_t2_calls_of_all_places_are_added_up() -> None:
     assert [found.id for found in view_of(given).tool_calls] == ["call_7", "call_8", "call_9", None]
 
 
+def test_t2_of_two_places_of_one_call_the_longer_arguments_are_counted() -> None:
+    bare = ToolCallBlock(tool_name="inspect")
+    seen = view_of(message("assistant", bare, tool_calls=[{**RAW, "signature": "s"}])).tool_calls
+    assert [(found.id, found.name, found.arguments, found.fixed) for found in seen] == [
+        ("call_7", "inspect", ARGUMENTS, True)
+    ]
+    assert view_of(message("assistant", BLOCK, tool_calls=[call("call_7", arguments=None)])).tool_calls == (
+        view_of(message("assistant", BLOCK)).tool_calls
+    )
+
+
 def test_t2_what_others_than_the_assistant_call_is_text() -> None:
     seen = view_of(message("user", "lit?", BLOCK))
     assert seen.tool_calls == ()
@@ -148,9 +159,16 @@ def test_i6_issue_21950_calls_thoughts_and_results_of_a_history_are_all_counted(
     assert sum(map(cost, history)) > 3_000
 
 
+class Spoken(ChatMessage):
+    """A message class of an application."""
+
+    volume: int = 11
+
+
 @pytest.mark.parametrize(
     "given",
     [
+        Spoken(content="lit"),
         message("user", "lit"),
         message("assistant", "lit"),
         message("system", "lit"),
