@@ -81,7 +81,7 @@ def _candidates(history: list[ChatMessage], store: AsyncEngine) -> Iterator[_Mea
     still, growing = _view_of(history), _view_of(history)
     following = _NextMessage(growing)
     cold = Candidate(name=COLD, run=still.get, prepare=shared_cache(ENCODING).clear)
-    warm = Candidate(name=WARM, run=following.put_and_get, prepare=following.write)
+    warm = Candidate(name=WARM, run=following.put_and_get, prepare=following.prepare)
     yield _Measured(memory=still, timed=cold, new=len(history))
     yield _Measured(memory=growing, timed=warm, new=1)
 
@@ -96,14 +96,15 @@ def _view_of(history: list[ChatMessage]) -> BaseMemory:
 
 
 class _NextMessage:
-    """Puts one message more into a memory each time; the message is made up before the clock runs."""
+    """Puts one message more into a memory each time; the others are counted before the clock runs."""
 
     def __init__(self, memory: BaseMemory) -> None:
         self._memory = memory
         self._count = 0
-        self.write()
+        self.prepare()
 
-    def write(self) -> None:
+    def prepare(self) -> None:
+        self._memory.get()
         self._count += 1
         role = "user" if self._count % 2 else "assistant"
         self._message = ChatMessage(role=role, content=text_of(f"New {self._count}:", 100))
