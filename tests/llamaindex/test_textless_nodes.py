@@ -10,6 +10,7 @@ from llama_index.core.schema import BaseNode, ImageDocument, ImageNode, MediaRes
 from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
 from llamaindex_ctxopt.textless_nodes import carries_media, in_their_places
 from node_inputs import ids_of, image_node, joined, joined_tokens, report_on, scored_nodes, text_in, texts_with_scores
+from request_tokens import count_text
 
 MEDIUM = MediaResource(url="https://nowhere.invalid/a.bin")
 ALT = "a pier " * 8
@@ -102,6 +103,13 @@ def test_i5_what_fits_exactly_stays_whole_and_with_a_token_less_it_does_not(word
     full = joined_tokens(given)
     assert [id(item) for item in fitted(given, max_tokens=full)] == [id(item) for item in given]
     assert joined_tokens(fitted(given, max_tokens=full - 1)) < full
+
+
+def test_d14_the_report_says_what_each_image_shows() -> None:
+    given = [*images(0.9, alt=ALT), *texts_with_scores(0.8), NodeWithScore(node=image_node(1), score=0.7)]
+    report = ContextOptimizerPostprocessor(max_tokens=999).plan(given)
+    shown = [joined(given[:1]), joined(given[1:2])]
+    assert list(report.document_tokens) == [*(count_text(text + "\n\n") for text in shown), 0]
 
 
 def test_i5_images_take_at_most_half_of_a_budget_from_texts() -> None:

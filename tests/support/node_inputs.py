@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import (
     BaseNode,
     Document,
@@ -16,6 +17,7 @@ from llama_index.core.schema import (
     Node,
     NodeRelationship,
     NodeWithScore,
+    QueryBundle,
     RelatedNodeInfo,
     TextNode,
 )
@@ -76,6 +78,23 @@ CLASSES: dict[str, Callable[..., BaseNode]] = {
 }
 
 
+class FixedRetriever(BaseRetriever):
+    """Finds the same nodes for whatever is asked, and remembers how it was asked."""
+
+    def __init__(self, nodes: Sequence[NodeWithScore], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.nodes = list(nodes)
+        self.asked: list[str] = []
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        self.asked.append("sync")
+        return list(self.nodes)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        self.asked.append("async")
+        return list(self.nodes)
+
+
 def report_on(topic: str, number: int, sentences: int = 4) -> str:
     """Return a text about one topic that is like no other."""
     parts = (f"In year {1900 + number * 7 + i} the {topic} kept record {number * 31 + i}." for i in range(sentences))
@@ -95,6 +114,15 @@ def scored_nodes(count: int = 10, *, sentences: int = 4) -> list[NodeWithScore]:
         NodeWithScore(node=node_of(kinds[number % len(kinds)], number, sentences=sentences), score=1 - number / 20)
         for number in range(count)
     ]
+
+
+def retrieved_nodes(count: int = 10, *, sentences: int = 4) -> list[NodeWithScore]:
+    """Return such nodes as a retriever gives them: what they lead to, it has followed."""
+    nodes = scored_nodes(count, sentences=sentences)
+    for item in nodes:
+        if isinstance(item.node, IndexNode):
+            item.node.obj = None
+    return nodes
 
 
 def texts_with_scores(*scores: Any) -> list[NodeWithScore]:
