@@ -62,8 +62,8 @@ _SAME_MODEL = re.compile(
         | \d+(?:x\d+)?[bte] | a\d+b
         | instruct(?:-turbo)? | it | thinking | reasoning | non | search
         | preview | exp | experimental | beta | customtools
-        | versatile | instant | online | basic | hf | maas | free | tee
-        | fp\d+ | int-?\d+ | bf16 | mxfp4 | awq | gptq | gguf | q\d | k | m | s
+        | versatile | instant | online | basic | hf | maas | free | tee | cloud
+        | fp\d+ | int-?\d+ | bf16 | (?:mx|nv)fp-?\d | awq | gptq | gguf | qat | q\d | k | m | s
     ))*""",
     re.VERBOSE,
 )

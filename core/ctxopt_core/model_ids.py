@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ctxopt_core.model_paths import path_and_name
+
 DEFAULT_SAFETY_FACTOR = 1.2
 """How many of their own tokens most models may need for one token of the stand-in encoding."""
 
@@ -13,20 +15,6 @@ CLAUDE_SAFETY_FACTOR = 1.35
 """The same for Claude, whose newer tokenizers cut text finer."""
 
 _PUBLISHED = frozenset({"o200k_base", "cl100k_base"})
-
-_PROVIDER_COLON = re.compile(
-    r"(?:anthropic|anthropic_bedrock|azure|azure_ai|azure_openai|bedrock|bedrock_converse|cohere|"
-    r"fireworks|ft|google|google_genai|google_vertexai|groq|huggingface|ibm|litellm|"
-    r"mistralai|nvidia|ollama|openai|openrouter|perplexity|together|upstage|vertex|vertexai|"
-    r"vertex_ai|xai):(?=.)"
-)
-_REGION = re.compile(r"(?:us-gov|us|eu|apac|ap|au|ca|jp|in|sa|me|af|global)\.(?=[a-z0-9-]+\.)")
-_VENDOR = re.compile(
-    r"(ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|"
-    r"qwen|writer|xai|zai)\."
-)
-_REVISION = re.compile(r"-v?\d+:\d+$")
-_VENDOR_REVISION = re.compile(r"-v\d+$")
 
 _O200K = re.compile(
     r"(?:chat)?gpt-(?:4o|4-\d{1,2}(?:-|$)|[5-9]|[1-9]\d|oss|audio|chat|realtime)|o\d+(?:-|$)|codex-mini"
@@ -80,7 +68,7 @@ def encoding_for(model: str) -> EncodingChoice:
         return encoding_of_tokenizer("o200k_base")
     if _CL100K.match(name):
         return encoding_of_tokenizer("cl100k_base")
-    return encoding_of_tokenizer("claude" if name.startswith("claude") else "other")
+    return encoding_of_tokenizer("claude" if "claude" in name else "other")
 
 
 def encoding_of_tokenizer(tokenizer: str) -> EncodingChoice:
@@ -99,36 +87,9 @@ def id_spellings(model: str) -> tuple[str, ...]:
     `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5`. A date stays: it may name a model with figures of
     its own.
     """
-    scope, name = _scope_and_name(model.strip().lower())
+    scope, name = path_and_name(model.strip().lower())
     parts = [*scope, _unified(name)]
     return tuple("/".join(parts[start:]) for start in range(len(parts)))
-
-
-def _scope_and_name(text: str) -> tuple[list[str], str]:
-    if text.startswith("arn:"):
-        text = text.rpartition("/")[2]
-    *scope, name = [part for part in text.split("/") if part] or [text]
-    if scope and ":" in scope[0]:
-        scope[:1] = scope[0].split(":")
-    provider = _PROVIDER_COLON.match(name)
-    if provider:
-        scope.append(provider.group().rstrip(":"))
-        name = name[provider.end() :]
-    name, had_revision = _REVISION.subn("", name)
-    vendor, name = _vendor_and_name(_REGION.sub("", name, count=1))
-    if vendor and not had_revision:
-        name = _VENDOR_REVISION.sub("", name)
-    name = re.sub(r"@(?=\d)", "-", name)
-    return scope + vendor, re.split(r"(?<=.)[:@]", name, maxsplit=1)[0]
-
-
-def _vendor_and_name(name: str) -> tuple[list[str], str]:
-    found = _VENDOR.match(name)
-    if not found:
-        return [], name
-    vendor, rest = found.group(1), name[found.end() :]
-    # Bedrock leaves the family out where it is the vendor's own name: deepseek.r1, deepseek.v3.
-    return [vendor], f"{vendor}-{rest}" if re.match(r"[rv]\d", rest) else rest
 
 
 def _unified(name: str) -> str:

@@ -69,7 +69,7 @@ def test_t8_every_spelling_of_an_id_finds_its_row(spelling, model):
             "groq:openai/gpt-oss-20b", ("groq/openai/gpt-oss-20b", "openai/gpt-oss-20b", "gpt-oss-20b"), id="colon"
         ),
         pytest.param("moonshot-v1-8k", ("moonshot-v1-8k",), id="version-in-the-name"),
-        pytest.param("mistral:7b", ("mistral",), id="tag-is-no-provider"),
+        pytest.param("mistral:7b", ("mistral-7b",), id="a-size-belongs-to-the-name"),
     ],
 )
 def test_t7_spellings_go_from_the_whole_id_to_the_bare_name(model, parts):
