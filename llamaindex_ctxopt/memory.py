@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -20,6 +21,13 @@ from llamaindex_ctxopt.stored_memories import astored_messages, memory_from_stat
 
 _OWNER = "ContextOptimizerMemory"
 _PREFIX = "initial_token_count"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """Tells a memory at its construction who decides for it."""
+
+    planner: Planner
 
 
 class ContextOptimizerMemory(BaseMemory):
@@ -44,9 +52,16 @@ class ContextOptimizerMemory(BaseMemory):
     @classmethod
     def of_planner(cls, planner: Planner, inner: BaseMemory | None = None) -> ContextOptimizerMemory:
         """Return a memory whose budget is that of `planner`."""
-        memory = cls(inner=MessageListMemory() if inner is None else inner)
-        memory._planner = planner
-        return memory
+        values = {"inner": MessageListMemory() if inner is None else inner}
+        return cls.model_validate(values, context=_Planned(planner=planner))
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Take the planner that decides; a memory without one could show nothing."""
+        super().model_post_init(context)
+        if not isinstance(context, _Planned):
+            message = "a ContextOptimizerMemory is made by `from_defaults`, or by `memory` of a ContextOptimizer"
+            raise TypeError(message)
+        self._planner = context.planner
 
     @classmethod
     def from_defaults(  # type: ignore[override]
