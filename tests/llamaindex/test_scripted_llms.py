@@ -138,9 +138,7 @@ def test_a_pickled_model_answers_as_before() -> None:
     assert "calls" not in llm.to_dict()
 
 
-@pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning:inspect"
-)  # workflows look at themselves
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:inspect")  # workflows look at themselves
 @pytest.mark.parametrize("streaming", [True, False])
 @pytest.mark.parametrize(
     "call",
