@@ -1,17 +1,16 @@
-"""The built-in catalogue of models: a small reviewed table in which each row has its sources and a date."""
+"""The built-in catalogue of models: a table in which each row has its sources and a date."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
-from ctxopt_core.model_ids import id_spellings
+from ctxopt_core.model_index import ModelIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +18,7 @@ class CatalogueRow:
     """What is known about the models of one row.
 
     Attributes:
-        ids: The models, as their providers spell them; with a provider's path where the figures are only that
+        ids: The models, as their providers spell them; with the host's path where the figures are only that
             host's.
         context_window: Tokens of input and answer together.
         max_input_tokens: Tokens of input, where the provider limits them below the window.
@@ -45,93 +44,18 @@ class CatalogueRow:
         return min(self.context_window, self.max_input_tokens or self.context_window)
 
 
-class HasInputLimit(Protocol):
-    """Figures of a model that can be compared."""
-
-    @property
-    def input_limit(self) -> int:
-        """The most that input can count, in tokens."""
-
-
-FiguresT = TypeVar("FiguresT", bound=HasInputLimit)
-
-# What may follow an id without naming another model: dates, snapshots, sizes, precision, stage of release.
-_SAME_MODEL = re.compile(
-    r"""(?:-(?:
-        \d{2,8} | v\d{1,2}
-        | \d+(?:x\d+)?[bte] | a\d+b
-        | instruct(?:-turbo)? | it | thinking | reasoning | non | search
-        | preview | exp | experimental | beta | customtools
-        | versatile | instant | online | basic | hf | maas | free | tee | cloud
-        | fp\d+ | int-?\d+ | bf16 | (?:mx|nv)fp-?\d | awq | gptq | gguf | qat | q\d | k | m | s
-    ))*""",
-    re.VERBOSE,
-)
-_NEXT_VERSION = re.compile(r"-\d{1,2}(?![\dbex])")
-_SHORT_DATE = re.compile(r"-\d{2}-\d{2,4}(?!\d)")
-
-
-class ModelIndex(Generic[FiguresT]):
-    """Finds the figures of a model by its id.
-
-    1. The whole id is looked for first, then the id without the leading parts of its path, at last the bare
-       name.
-    2. An id that is listed twice has the figures with the smaller input limit.
-    3. A bare name that stands for several listed ids with a path, and for none without, is ambiguous: not
-       found.
-    4. The longest listed id that the name begins with decides, if only dates, sizes and the like follow. A
-       further version number is another model.
-    5. An alias stands for a listed id, and for nothing longer.
-    """
-
-    def __init__(self, rows: Iterable[tuple[str, FiguresT]], aliases: Mapping[str, str] | None = None) -> None:
-        self._whole: dict[str, FiguresT] = {}
-        bare: dict[str, set[str]] = {}
-        for model, figures in rows:
-            spellings = id_spellings(model)
-            known = self._whole.get(spellings[0])
-            if known is None or figures.input_limit < known.input_limit:
-                self._whole[spellings[0]] = figures
-            bare.setdefault(spellings[-1], set()).add(spellings[0])
-        self._bare = {name: ids for name, ids in bare.items() if name not in ids}
-        self._aliases = {id_spellings(alias)[0]: id_spellings(model)[0] for alias, model in (aliases or {}).items()}
-
-    def find(self, model: str) -> FiguresT | None:
-        """Return the figures of `model`, or None."""
-        *scoped, bare = id_spellings(model)
-        for spelling in scoped:
-            found = self._listed(spelling) or self._beginning_of(spelling)
-            if found is not None:
-                return found
-        if bare in self._bare:
-            ids = self._bare[bare]
-            return self._whole[next(iter(ids))] if len(ids) == 1 else None
-        return self._listed(bare) or self._beginning_of(bare)
-
-    def _listed(self, spelling: str) -> FiguresT | None:
-        return self._whole.get(self._aliases.get(spelling, spelling))
-
-    def _beginning_of(self, spelling: str) -> FiguresT | None:
-        end = spelling.rfind("-")
-        while end > 0:
-            found = self._whole.get(spelling[:end])
-            if found is not None:
-                return found if _is_same_model(spelling[:end], spelling[end:]) else None
-            end = spelling.rfind("-", 0, end)
-        return None
-
-
-def _is_same_model(listed: str, rest: str) -> bool:
-    if _NEXT_VERSION.match(rest) and (listed[-1].isdigit() or not _SHORT_DATE.match(rest)):
-        return False
-    return _SAME_MODEL.fullmatch(rest) is not None
-
-
 @cache
 def builtin_index() -> ModelIndex[CatalogueRow]:
-    """Return the index of the built-in catalogue, loaded on first use."""
-    aliases = _document()["aliases"]
-    return ModelIndex(((model, row) for row in builtin_rows() for model in row.ids), aliases)
+    """Return the index of the built-in catalogue, loaded on first use.
+
+    The file holds the normal spelling of each id beside the provider's, since working out thousands of them
+    takes longer than reading them.
+    """
+    table = _table()
+    listed: dict[str, CatalogueRow] = {}
+    for row, entry in zip(builtin_rows(), table["rows"], strict=True):
+        listed.update(dict.fromkeys((entry[1] or entry[0]).split(), row))
+    return ModelIndex.of_normal_ids(listed, ambiguous=table["ambiguous"].split(), aliases=table["aliases"])
 
 
 @cache
@@ -139,21 +63,21 @@ def builtin_rows() -> tuple[CatalogueRow, ...]:
     """Return the rows of the built-in catalogue."""
     return tuple(
         CatalogueRow(
-            ids=tuple(row["ids"]),
-            context_window=row["context_window"],
-            max_input_tokens=row.get("max_input_tokens"),
-            max_output_tokens=row.get("max_output_tokens"),
-            kind=row.get("kind", "chat"),
-            tokenizer=row["tokenizer"],
-            sources=tuple(row["sources"]),
-            checked=date.fromisoformat(row["checked"]),
+            ids=tuple(ids.split()),
+            context_window=window,
+            max_input_tokens=limit,
+            max_output_tokens=answer,
+            kind=kind,
+            tokenizer=tokenizer,
+            sources=tuple(sources.split()),
+            checked=date.fromisoformat(checked),
         )
-        for row in _document()["rows"]
+        for ids, _, window, limit, answer, kind, tokenizer, sources, checked in _table()["rows"]
     )
 
 
 @cache
-def _document() -> dict[str, Any]:
+def _table() -> dict[str, Any]:
     content: dict[str, Any] = json.loads((files("ctxopt_core") / "models.json").read_text(encoding="utf-8"))
     return content
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from ctxopt_core.catalogue import ModelIndex
+from ctxopt_core.model_index import ModelIndex
 from ctxopt_core.model_window import ModelWindow, Source, WindowEntry, read_window
 from ctxopt_core.warn_once import warn_once
 

@@ -8,8 +8,9 @@ from datetime import date
 
 import pytest
 
-from ctxopt_core.catalogue import CatalogueRow, ModelIndex, builtin_index, builtin_rows, smallest_chat_window
+from ctxopt_core.catalogue import CatalogueRow, builtin_index, builtin_rows, smallest_chat_window
 from ctxopt_core.model_ids import id_spellings
+from ctxopt_core.model_index import ModelIndex
 
 
 @dataclass(frozen=True)
