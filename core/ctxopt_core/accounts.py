@@ -69,6 +69,7 @@ def _common(subject: Subject, budget: ContextBudget) -> dict[str, Any]:
         "window_source": window.source if window else "explicit",
         "encoding": subject.counter.name,
         "exact": subject.counter.exact,
+        "prices": budget.prices,
         "count_before": _before(subject),
         "count_documents": lambda: _document_tokens(subject),
     }

@@ -10,6 +10,7 @@ from typing import Unpack
 
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.model_window import ModelWindow
+from ctxopt_core.prices import Prices, read_prices
 from ctxopt_core.shares import (
     COMPONENTS,
     Allocation,
@@ -55,6 +56,8 @@ class ContextBudget:
         trigger: The part of the input budget from which on requests are cut. At 1 only those above the budget
             are; below 1 those that reach `trigger` times the budget, and they are cut to below it.
         window: Where the figures come from, for the report.
+        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens, or a
+            mapping of `input` and `cached`. They go before those of the price table, for their models alone.
         input_tokens: The input budget: the smallest of `target`, `max_input_tokens` and what the window
             leaves.
         goal_tokens: The most that a request may count without being cut, and what a cut one is fitted into:
@@ -62,7 +65,8 @@ class ContextBudget:
 
     Raises:
         ContextBudgetError: Nothing is left for the input.
-        ValueError: No limit is given, an amount is no whole number of tokens, or `trigger` is not in (0, 1].
+        ValueError: No limit is given, an amount is no whole number of tokens, `trigger` is not in (0, 1], or a price
+            is none.
         TypeError: `shares` or `window` is of another type.
     """
 
@@ -74,6 +78,7 @@ class ContextBudget:
     shares: Shares = _DEFAULT_SHARES
     trigger: float = 1.0
     window: ModelWindow | None = None
+    prices: Prices = field(default_factory=dict, hash=False)
     input_tokens: int = field(init=False)
     goal_tokens: int = field(init=False)
 
@@ -86,6 +91,7 @@ class ContextBudget:
         if self.window is not None:
             _check_type("window", self.window, ModelWindow)
         trigger = _checked_trigger(self.trigger)
+        object.__setattr__(self, "prices", read_prices(self.prices))
         budget = self._input_budget()
         object.__setattr__(self, "input_tokens", budget)
         object.__setattr__(self, "goal_tokens", budget if trigger == 1 else max(1, math.ceil(trigger * budget) - 1))
@@ -100,6 +106,7 @@ class ContextBudget:
         target: int | None = None,
         shares: Shares = _DEFAULT_SHARES,
         trigger: float = 1.0,
+        prices: Prices | None = None,
         **window_options: Unpack[WindowOptions],
     ) -> ContextBudget:
         """Return the budget for the window of a model.
@@ -113,6 +120,7 @@ class ContextBudget:
             target: A limit of one's own, in tokens.
             shares: The components' guarantees.
             trigger: The part of the input budget from which on requests are cut.
+            prices: Prices of one's own, by model id.
             window_options: Further arguments for `resolve_window`, such as `live` or `catalogue`.
 
         Raises:
@@ -138,6 +146,7 @@ class ContextBudget:
             shares=shares,
             trigger=trigger,
             window=window,
+            prices=prices or {},
         )
 
     @classmethod

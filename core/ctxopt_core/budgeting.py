@@ -10,6 +10,7 @@ from ctxopt_core.budget import ContextBudget, Shares, usual_output_reserve
 from ctxopt_core.fitting import counter_of
 from ctxopt_core.model_settings import ModelSettings
 from ctxopt_core.model_window import ModelWindow
+from ctxopt_core.prices import Prices
 from ctxopt_core.rendering import Framing
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given
@@ -51,6 +52,7 @@ def budgeting_of(
     trigger: float,
     shares: Shares,
     tools: tuple[Mapping[str, Any] | str, ...] = (),
+    prices: Prices | None = None,
 ) -> Budgeting:
     """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone.
 
@@ -62,6 +64,7 @@ def budgeting_of(
     """
     limits: dict[str, Any] = {"context_window": context_window, "max_input_tokens": max_input_tokens}
     rest: dict[str, Any] = {"safety_margin": safety_margin, "target": target, "trigger": trigger, "shares": shares}
+    rest["prices"] = prices or {}
     if settings is not None:
         window = resolve_window(_name_of(settings, limits), live=_live(settings), **limits)
         reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve

@@ -47,6 +47,7 @@ def packed_report(
         window_source=window.source if window else "explicit",
         encoding=counter.name,
         exact=counter.exact,
+        prices=budgeting.budget.prices,
         documents=document_rows(documents, packing),
         selection=packing.selection,
         score_order_share=packing.score_order_share,

@@ -5,96 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-State = Literal["kept", "partial", "dropped"]
+from ctxopt_core.report_rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, State
 
+if TYPE_CHECKING:
+    from ctxopt_core.cost import RequestCost
+    from ctxopt_core.prices import Prices
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentReport:
-    """One component of the budget.
-
-    Args:
-        budget: Tokens that it was allowed; None when nothing was cut.
-        before: Tokens that it had.
-        after: Tokens that it has.
-    """
-
-    budget: int | None
-    before: int
-    after: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentReport:
-    """What became of one document.
-
-    Args:
-        id: The document's id, or its index.
-        score: The score it came with.
-        state: Kept whole, in part, or dropped.
-        reason: Why it was dropped; None for a kept one.
-        outranked: Whether it was dropped although it ranks above one that is kept: too big, not too bad.
-    """
-
-    id: str
-    score: float | None
-    state: State
-    reason: str | None = None
-    outranked: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryReport:
-    """What became of the conversation.
-
-    Args:
-        messages: Messages that there were.
-        kept: Messages that stay, whole or shortened.
-        shortened: Messages that stay in part.
-        summarised: Messages that a summary stands for.
-        turns: Turns that stay, whole or in part, the current one aside.
-        placeholder: Whether a placeholder says what was left out.
-        reasons: How many messages were dropped for which reason.
-        system_scan_bounded: Whether so long a conversation was searched for system messages at its two ends only.
-    """
-
-    messages: int = 0
-    kept: int = 0
-    shortened: int = 0
-    summarised: int = 0
-    turns: int = 0
-    placeholder: bool = False
-    reasons: Mapping[str, int] = field(default_factory=dict)
-    system_scan_bounded: bool = False
-
-    @property
-    def dropped(self) -> int:
-        """Messages that went."""
-        return self.messages - self.kept - self.summarised
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionReport:
-    """What became of one section.
-
-    Args:
-        name: What the section is called.
-        entries: Entries that there were.
-        kept: Entries that stay; the newest one may stay in part.
-    """
-
-    name: str
-    entries: int
-    kept: int
+__all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "SectionReport", "State"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
     """The account of one fit. It holds counts, ids and reasons, and no content.
 
-    Figures that need the whole input (`input_tokens`, `saved`, `ratio`, the `before` of a component; for an untouched
-    request also `output_tokens`) are counted when they are asked for.
+    Figures that need the whole input (`input_tokens`, `saved`, `ratio`, `cost`, the `before` of a component; for an
+    untouched request also `output_tokens`) are counted when they are asked for.
 
     Args:
         input_budget: The most that the rendered request may count, in tokens.
@@ -115,7 +42,7 @@ class FitReport:
         repeated_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before, byte
             for byte; None for a request that was not cut, since it repeats all of it.
         notes: Fallbacks and choices that the caller should know of.
-        cost: What the request costs, where prices are known.
+        prices: The user's own prices, by model id.
         budgets: Tokens that each component was allowed; None when nothing was cut.
         after: Tokens that each component takes.
         cumulative_score: Sum of the scores of the kept documents; None when nothing was cut.
@@ -144,7 +71,7 @@ class FitReport:
     fell_back_to: str | None = None
     repeated_tokens: int | None = None
     notes: tuple[str, ...] = ()
-    cost: Mapping[str, float] | None = None
+    prices: Prices = field(default_factory=dict, repr=False)
     budgets: Mapping[str, int] | None = None
     after: Mapping[str, int] = field(default_factory=dict)
     cumulative_score: float | None = None
@@ -189,6 +116,24 @@ class FitReport:
     def ratio(self) -> float:
         """Output over input; 1 for an empty input."""
         return self.output_tokens / self.input_tokens if self.input_tokens else 1.0
+
+    @cached_property
+    def cost(self) -> RequestCost | None:
+        """What the request costs as input, in USD; None where the price of the model is not known.
+
+        Prices are the user's own, else those of the package `genai-prices` where it is installed.
+        """
+        if self.model is None:
+            return None
+        from ctxopt_core.cost import cost_of
+
+        return cost_of(
+            self.model,
+            before=self.input_tokens,
+            after=self.output_tokens,
+            repeated=self.repeated_tokens,
+            prices=self.prices,
+        )
 
     @property
     def within_budget(self) -> bool:

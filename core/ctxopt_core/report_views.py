@@ -47,7 +47,7 @@ def as_dict(report: FitReport) -> dict[str, Any]:
         "strategy": report.strategy,
         "fell_back_to": report.fell_back_to,
         "notes": list(report.notes),
-        "cost": dict(report.cost) if report.cost else None,
+        "cost": None if report.cost is None else asdict(report.cost),
     }
 
 
@@ -118,9 +118,22 @@ def _head(report: FitReport) -> list[str]:
         ("counted with", f"{report.encoding} ({counting})"),
         ("rendered request", f"{report.input_tokens:,} -> {report.output_tokens:,} tokens"),
         ("saved", f"{report.saved:,} tokens ({1 - report.ratio:.0%})"),
+        *_cost(report),
     ]
     width = max(len(name) for name, _ in rows)
     return [f"{name:<{width}}  {value}" for name, value in rows]
+
+
+def _cost(report: FitReport) -> list[tuple[str, str]]:
+    cost = report.cost
+    if cost is None:
+        return []
+    cached = "" if cost.cached is None else f", {_dollars(cost.cached)} with what repeats read from the cache"
+    return [("input cost", f"{_dollars(cost.input)}{cached}; {_dollars(cost.saved)} saved ({cost.source})")]
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4g}"
 
 
 def _components(report: FitReport) -> list[str]:

@@ -1,0 +1,88 @@
+"""What became of the parts of a request, as rows of a report: counts, ids and reasons, no content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+State = Literal["kept", "partial", "dropped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentReport:
+    """One component of the budget.
+
+    Args:
+        budget: Tokens that it was allowed; None when nothing was cut.
+        before: Tokens that it had.
+        after: Tokens that it has.
+    """
+
+    budget: int | None
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentReport:
+    """What became of one document.
+
+    Args:
+        id: The document's id, or its index.
+        score: The score it came with.
+        state: Kept whole, in part, or dropped.
+        reason: Why it was dropped; None for a kept one.
+        outranked: Whether it was dropped although it ranks above one that is kept: too big, not too bad.
+    """
+
+    id: str
+    score: float | None
+    state: State
+    reason: str | None = None
+    outranked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryReport:
+    """What became of the conversation.
+
+    Args:
+        messages: Messages that there were.
+        kept: Messages that stay, whole or shortened.
+        shortened: Messages that stay in part.
+        summarised: Messages that a summary stands for.
+        turns: Turns that stay, whole or in part, the current one aside.
+        placeholder: Whether a placeholder says what was left out.
+        reasons: How many messages were dropped for which reason.
+        system_scan_bounded: Whether so long a conversation was searched for system messages at its two ends only.
+    """
+
+    messages: int = 0
+    kept: int = 0
+    shortened: int = 0
+    summarised: int = 0
+    turns: int = 0
+    placeholder: bool = False
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    system_scan_bounded: bool = False
+
+    @property
+    def dropped(self) -> int:
+        """Messages that went."""
+        return self.messages - self.kept - self.summarised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionReport:
+    """What became of one section.
+
+    Args:
+        name: What the section is called.
+        entries: Entries that there were.
+        kept: Entries that stay; the newest one may stay in part.
+    """
+
+    name: str
+    entries: int
+    kept: int
