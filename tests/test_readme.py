@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from event_loops import own_event_loop
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -19,8 +21,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 )
 def test_the_python_blocks_of_a_page_run_in_order(page, capsys):
     names = {"__name__": "readme"}
-    for block in BLOCK.findall(page.read_text("utf-8")):
-        exec(compile(block, str(page), "exec"), names)  # noqa: S102
+    with own_event_loop():
+        for block in BLOCK.findall(page.read_text("utf-8")):
+            exec(compile(block, str(page), "exec"), names)  # noqa: S102
 
     printed = capsys.readouterr().out
     if page.name == "README.md":

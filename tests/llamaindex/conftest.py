@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Iterator
 
 import pytest
+
+from event_loops import own_event_loop
 
 
 @pytest.fixture(autouse=True)
@@ -15,8 +16,5 @@ def event_loop_of_sync_tests(request: pytest.FixtureRequest) -> Iterator[None]:
     if inspect.iscoroutinefunction(getattr(getattr(function, "hypothesis", None), "inner_test", function)):
         yield
         return
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
-    asyncio.set_event_loop(None)
+    with own_event_loop():
+        yield
