@@ -151,7 +151,13 @@ def test_i5_in_place_of_an_llm_its_budget_and_its_name_are_dumped() -> None:
     postprocessor = ContextOptimizerPostprocessor(llm=MockLLM(max_tokens=256), share=25)
     restored = ContextOptimizerPostprocessor.from_json(postprocessor.to_json())
     assert (restored.max_tokens, restored.share, restored.llm) == (postprocessor.budget_tokens, None, None)
-    assert restored.plan(scored_nodes(), QUERY).to_event()["encoding"] == postprocessor.plan([]).encoding
+    assert restored.plan([]).encoding == postprocessor.plan([]).encoding
+
+
+def test_i5_it_is_pickled_with_its_llm() -> None:
+    postprocessor = ContextOptimizerPostprocessor(llm=MockLLM(max_tokens=256), share=25)
+    restored = pickle.loads(pickle.dumps(postprocessor))  # noqa: S301
+    assert (restored.budget_tokens, restored.llm.max_tokens) == (postprocessor.budget_tokens, 256)
 
 
 def test_i5_the_model_decides_the_tokenizer() -> None:
