@@ -67,6 +67,16 @@ LANGCHAIN_NAMES = [
     "with_optimizer",
 ]
 
+LLAMAINDEX_NAMES = [
+    "ContextOptimizedEvent",
+    "ContextOptimizer",
+    "ContextOptimizerMemory",
+    "ContextOptimizerPostprocessor",
+    "ContextOptimizerRetriever",
+    "with_optimizer",
+]
+PACKAGES = [ctxopt_core, langchain_ctxopt, llamaindex_ctxopt]
+
 
 def test_the_core_exports_exactly_these_names():
     assert sorted(ctxopt_core.__all__) == CORE_NAMES
@@ -82,12 +92,13 @@ def test_the_langchain_package_exports_exactly_these_names():
     assert all(inspect.getdoc(getattr(langchain_ctxopt, name)) for name in LANGCHAIN_NAMES)
 
 
-@pytest.mark.parametrize("package", [ctxopt_core, langchain_ctxopt], ids=lambda package: package.__name__)
+def test_the_llamaindex_package_exports_exactly_these_names():
+    assert sorted(llamaindex_ctxopt.__all__) == LLAMAINDEX_NAMES
+    assert all(inspect.getdoc(getattr(llamaindex_ctxopt, name)) for name in LLAMAINDEX_NAMES)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
 def test_names_that_are_not_public_are_an_attribute_error(package):
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = package.no_such_name
-
-
-def test_the_llamaindex_package_exports_nothing_yet():
-    assert llamaindex_ctxopt.__all__ == []
