@@ -5,6 +5,7 @@ missing says what to install.
 """
 
 import importlib
+import json
 import socket
 import sys
 
@@ -40,12 +41,27 @@ def check_adapter(extra: str, *, installed: bool) -> None:
         assert f"ctxopt-core[{extra}]" in error, f"{ADAPTERS[extra]} does not name its extra: {error}"
 
 
+def check_memory() -> None:
+    """Every public name of the LlamaIndex adapter loads, and a memory is dumped and loaded with this pydantic."""
+    package = importlib.import_module("llamaindex_ctxopt")
+    assert all(hasattr(package, name) for name in package.__all__)
+    message = importlib.import_module("llama_index.core.llms").ChatMessage
+    memory = package.ContextOptimizerMemory.from_defaults(
+        chat_history=[message(content="hello world " * 9) for _ in range(9)], max_input_tokens=60
+    )
+    loaded = package.ContextOptimizerMemory.from_dict(json.loads(json.dumps(memory.to_dict())))
+    assert 0 < len(memory.get()) < len(memory.get_all()) == 9
+    assert loaded.get() == memory.get()
+
+
 def main(extras: list[str]) -> None:
     socket.socket.connect = refuse  # type: ignore[method-assign, assignment]
     socket.getaddrinfo = refuse  # type: ignore[assignment]
     check_counting()
     for extra in ADAPTERS:
         check_adapter(extra, installed=extra in extras or (extra == "langchain" and "agents" in extras))
+    if "llamaindex" in extras:
+        check_memory()
     if "langchain" in extras or "agents" in extras:
         error = import_error("langchain_ctxopt", "ContextOptimizerMiddleware")
         assert bool(error) == ("agents" not in extras), error
