@@ -29,9 +29,8 @@ from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
 from llamaindex_ctxopt.repacking import prompt_tokens
 from llamaindex_ctxopt.template_names import filled_names
 
+_PLAIN = (str, int, float, type(None))
 _ROOM_FOR_PREFIX = 8  # the framing of the messages that an engine counts as bare text
-
-_POLICY_FUNCTIONS = ("strategy", "scorer", "summarizer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,19 +88,24 @@ class EnginePlan:
         Functions among the settings that only listen or count are left out.
 
         Raises:
-            ValueError: The history is trimmed by functions, which cannot be stored.
+            ValueError: The policy of the history holds functions or objects, which cannot be stored.
         """
         settings, budget = self.settings, self.budgeting.budget
-        functions = [name for name in _POLICY_FUNCTIONS if callable(getattr(settings.history, name))]
-        if functions:
-            message = f"`history` cannot be stored with {', '.join(functions)}, which are functions; store it without"
+        history = plain_fields(settings.history)
+        code = [name for name, value in history.items() if not isinstance(value, _PLAIN)]
+        if code:
+            message = (
+                f"`history` cannot be stored with {', '.join(code)}, since functions and objects cannot; make it "
+                "without, or make the memory anew from the stored messages"
+            )
             raise ValueError(message)
         limits = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target")
         return {
             "llm": budget.window.model if budget.window else None,
             **{name: getattr(budget, name) for name in limits},
             **{name: getattr(settings, name) for name in ("trigger", "protect", "task", "overflow")},
-            **{name: plain_fields(getattr(settings, name)) for name in ("shares", "history")},
+            "shares": plain_fields(settings.shares),
+            "history": history,
             "token_counter": settings.token_counter if isinstance(settings.token_counter, str) else None,
         }
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory
+from llama_index.core.memory import (
+    BaseMemory,
+    ChatMemoryBuffer,
+    ChatSummaryMemoryBuffer,
+    Memory,
+    SimpleComposableMemory,
+)
 
 _BUFFERS = (ChatMemoryBuffer, ChatSummaryMemoryBuffer)
-_BUFFER_FIELDS = ("token_limit", "chat_store_key")
-_MEMORY_FIELDS = ("token_limit", "token_flush_size", "chat_history_token_ratio", "session_id")
+_FIELDS: Mapping[type, Sequence[str]] = {
+    ChatMemoryBuffer: ("token_limit", "chat_store_key"),
+    ChatSummaryMemoryBuffer: ("token_limit", "chat_store_key", "summarize_prompt", "count_initial_tokens"),
+    Memory: ("token_limit", "token_flush_size", "chat_history_token_ratio", "session_id"),
+}
+"""What makes a stock memory again beside its messages."""
 
 
 def stored_messages(
@@ -48,15 +59,35 @@ def state_of_memory(memory: BaseMemory) -> dict[str, Any]:
 
     LlamaIndex's own dumps of the stock memories cannot be loaded again, or cannot be made, depending on the release of
     pydantic. Of those the messages and the figures are stored; a database that holds them stays where it is, and what
-    is loaded is in the process. Of any other memory it is the memory's own `to_dict`.
+    is loaded is in the process. A model that summarizes is not stored. Of any other memory it is the memory's own
+    `to_dict`.
+
+    Raises:
+        ValueError: The memory cannot be stored.
     """
     kind = type(memory)
     state: dict[str, Any] = {"module": kind.__module__, "name": kind.__qualname__}
-    fields = _fields_of(memory)
-    if fields is None:
-        return {**state, "value": memory.to_dict()}
+    if isinstance(memory, SimpleComposableMemory):
+        parts = (memory.primary_memory, *memory.secondary_memory_sources)
+        return {**state, "parts": [state_of_memory(part) for part in parts]}
+    fields = _FIELDS.get(kind)
+    if fields is None or (isinstance(memory, Memory) and memory.memory_blocks):
+        return {**state, "value": _own_state(memory)}
     messages = [message.model_dump(mode="json") for message in memory.get_all()]
     return {**state, "messages": messages, "fields": {name: getattr(memory, name) for name in fields}}
+
+
+def _own_state(memory: BaseMemory) -> dict[str, Any]:
+    try:
+        value = memory.to_dict()
+        json.dumps(value)
+    except (TypeError, ValueError) as error:
+        message = (
+            f"`inner` cannot be stored: what {type(memory).__name__}.to_dict gives is not ready for JSON, "
+            f"{type(error).__name__}; store it by itself, or take a memory without blocks and indexes"
+        )
+        raise ValueError(message) from error
+    return value
 
 
 def memory_from_state(state: Mapping[str, Any]) -> BaseMemory:
@@ -71,14 +102,10 @@ def memory_from_state(state: Mapping[str, Any]) -> BaseMemory:
     if not (isinstance(kind, type) and issubclass(kind, BaseMemory)):
         message = f"`inner` of a stored memory must name a BaseMemory, got {state['module']}.{state['name']}"
         raise TypeError(message)
+    if "parts" in state:
+        first, *others = map(memory_from_state, state["parts"])
+        return kind.from_defaults(primary_memory=first, secondary_memory_sources=others)
     if "value" in state:
         return kind.from_dict(state["value"])
     messages = [ChatMessage.model_validate(message) for message in state["messages"]]
     return kind.from_defaults(chat_history=messages, **state["fields"])
-
-
-def _fields_of(memory: BaseMemory) -> Sequence[str] | None:
-    """Return what makes a stock memory again beside its messages; None for every other class."""
-    if type(memory) is ChatMemoryBuffer:
-        return _BUFFER_FIELDS
-    return _MEMORY_FIELDS if type(memory) is Memory and not memory.memory_blocks else None
