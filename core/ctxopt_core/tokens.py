@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from ctxopt_core.callable_counter import CallableCounter, TokenFunction
-from ctxopt_core.estimates import EstimateCounter, ScaledCounter
+from ctxopt_core.estimates import EstimateCounter
+from ctxopt_core.scaled_counter import ScaledCounter
 from ctxopt_core.tiktoken_counter import TiktokenCounter
 
 __all__ = ["CallableCounter", "EstimateCounter", "ScaledCounter", "TiktokenCounter", "TokenCounter", "counter_for"]

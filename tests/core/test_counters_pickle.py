@@ -20,6 +20,7 @@ COUNTERS = {
     "callable": CallableCounter(len, name="characters", exact=False),
     "list": CallableCounter(str.split, name="words"),
     "estimate": EstimateCounter(),
+    "newer_estimate": EstimateCounter(like="o200k_base"),
     "scaled": ScaledCounter(TiktokenCounter("o200k_base"), 1.35, name="a model"),
     "scaled_estimate": ScaledCounter(EstimateCounter(), 1.1),
     "model": counter_for("claude-sonnet-4-5"),
