@@ -170,7 +170,7 @@ def test_i5_whatever_comes_in_the_budget_holds_and_something_stays(
     if reading_order == "original":
         assert positions == sorted(positions)
     if not limits and joined_tokens(found) <= budget and any(text_in(item).strip() for item in found):
-        wanted = [item for item in found if text_in(item).strip() or item.node.node_id.startswith("image")]
+        wanted = [item for item in found if text_in(item).strip() or hasattr(item.node, "image_url")]
         assert {id(item) for item in kept} == {id(item) for item in wanted}
 
 
