@@ -18,8 +18,10 @@ from ctxopt_core.options import FitOptions
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, fits, measure_needs
+from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.engine_framing import EngineFraming
 from llamaindex_ctxopt.engine_prompts import EnginePrompts
+from llamaindex_ctxopt.larger_counter import larger
 from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
 from llamaindex_ctxopt.node_packing import pack_nodes
 from llamaindex_ctxopt.node_rendering import NodeRendering, node_views, with_text
@@ -107,9 +109,8 @@ class EngineFitting:
                 word of the documents.
         """
         given, framing = self._framed(request)
-        budget = self.budgeting.budget
         options = replace(self.options, task=request.task) if request.task else self.options
-        fitted = fit_with(given, budget, self.budgeting.counter, framing, options)
+        fitted = fit_with(given, self.budgeting.budget, self._counter_beside(framing.rule), framing, options)
         return FittedRequest(
             nodes=self._nodes(request, fitted, framing),
             messages=list(request.messages) if fitted.untouched else kept_messages(request.messages, fitted.history),
@@ -125,7 +126,8 @@ class EngineFitting:
             order = in_their_places(packing.kept, framing.textless)
             return [with_text(nodes[i], packing.texts[i]) if i in packing.texts else nodes[i] for i in order]
         room = max(0, self.budgeting.budget.goal_tokens - fitted.report.output_tokens - _JOINTS)
-        return pack_nodes(nodes, request.task or request.query, room, self.budgeting, self.options.documents).nodes
+        budgeting = replace(self.budgeting, counter=self._counter_beside(framing.rule))
+        return pack_nodes(nodes, request.task or request.query, room, budgeting, self.options.documents).nodes
 
     def fits(self, request: EngineRequest) -> bool:
         """Tell whether a request fits as it is."""
@@ -144,8 +146,12 @@ class EngineFitting:
         return allocate(available, wanted, self.budgeting.budget.shares).documents
 
     def _subject(self, request: ContextRequest, framing: EngineFraming) -> Subject:
-        budgeting = self.budgeting
-        return Subject(request=request, limit=budgeting.budget.goal_tokens, counter=budgeting.counter, framing=framing)
+        limit, counter = self.budgeting.budget.goal_tokens, self._counter_beside(framing.rule)
+        return Subject(request=request, limit=limit, counter=counter, framing=framing)
+
+    def _counter_beside(self, rule: RepackRule | None) -> TokenCounter:
+        """Return what counts the parts: where LlamaIndex counts them as well, the larger figure decides."""
+        return self.budgeting.counter if rule is None else larger(self.budgeting.counter, rule.counter)
 
     def _framed(self, request: EngineRequest) -> tuple[ContextRequest, EngineFraming]:
         history = request.messages if self.prompts.takes_history else ()
