@@ -30,14 +30,14 @@ class OpenTurn:
     """What was decided of a turn.
 
     Args:
-        owner: Stands for the planner whose turn it is.
+        owner: The planner whose turn it is.
         query: What the user asks.
         messages: The conversation before that, as it was read.
         kept: What is kept of it.
         handed_out: The list that the engine holds, where the history was decided first.
     """
 
-    owner: object
+    owner: ref[object]
     query: str
     messages: Sequence[ChatMessage]
     kept: Sequence[ChatMessage]
@@ -50,15 +50,17 @@ class OpenTurn:
         return not messages or messages[-1] == self.messages[-1]
 
 
-_open_turn: ContextVar[OpenTurn | None] = ContextVar("ctxopt_open_turn", default=None)
+_AT_ONCE = 16  # engines inside one another; what was left open before them is forgotten
+
+_open_turns: ContextVar[tuple[OpenTurn, ...]] = ContextVar("ctxopt_open_turns", default=())
 
 
 def open_turn_of(owner: object) -> OpenTurn | None:
-    """Return the turn that is open in this thread or task, if it is this planner's."""
-    turn = _open_turn.get()
-    return turn if turn is not None and turn.owner is owner else None
+    """Return the turn of a planner that is open in this thread or task."""
+    return next((turn for turn in _open_turns.get() if turn.owner() is owner), None)
 
 
-def set_open_turn(turn: OpenTurn | None) -> None:
-    """Open a turn in this thread or task, or close the one that is open."""
-    _open_turn.set(turn)
+def set_open_turn(owner: object, turn: OpenTurn | None) -> None:
+    """Open a turn of a planner in this thread or task, in place of the one that is open; None only closes that."""
+    others = [open_turn for open_turn in _open_turns.get() if open_turn.owner() not in (None, owner)]
+    _open_turns.set(tuple(others if turn is None else [*others[1 - _AT_ONCE :], turn]))

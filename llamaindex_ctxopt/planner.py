@@ -54,7 +54,6 @@ class Planner:
         self.neutralize = neutralize
         self.source: ref[MessageSource] | None = None
         self.last_report: FitReport | None = None
-        self._owner = object()
         self._documents_tokens: int | None = None
 
     def pack_nodes(self, nodes: Sequence[NodeWithScore], query: str) -> list[NodeWithScore]:
@@ -63,14 +62,14 @@ class Planner:
         Raises:
             ContextBudgetError: Prompt and query leave no room for a word of the nodes.
         """
-        turn = open_turn_of(self._owner)
+        turn = open_turn_of(self)
         source = self._source_of(turn)
         messages = source.stored(query) if source is not None else ()
         return self._decided(*self._pack(nodes, query, messages, turn))
 
     async def apack_nodes(self, nodes: Sequence[NodeWithScore], query: str) -> list[NodeWithScore]:
         """Return what `pack_nodes` returns; the work is done in a worker thread."""
-        turn = open_turn_of(self._owner)
+        turn = open_turn_of(self)
         source = self._source_of(turn)
         messages = await source.astored(query) if source is not None else ()
         return self._decided(*await in_worker(self._pack, nodes, query, messages, turn))
@@ -86,20 +85,20 @@ class Planner:
         Raises:
             ContextBudgetError: Prompt and query alone are larger than the budget.
         """
-        return self._decided(*self._history(messages, query, prefix, open_turn_of(self._owner)))
+        return self._decided(*self._history(messages, query, prefix, open_turn_of(self)))
 
     async def ahistory(self, messages: Sequence[ChatMessage], query: str | None, prefix: int = 0) -> list[ChatMessage]:
         """Return what `history` returns; the work is done in a worker thread."""
-        turn = open_turn_of(self._owner)
+        turn = open_turn_of(self)
         return self._decided(*await in_worker(self._history, messages, query, prefix, turn))
 
     def close_turn(self) -> None:
         """Forget what was decided of the turn that is open here, since the conversation goes on."""
-        if open_turn_of(self._owner) is not None:
-            set_open_turn(None)
+        if open_turn_of(self) is not None:
+            set_open_turn(self, None)
 
     def _decided(self, found: list[T], turn: OpenTurn | None) -> list[T]:
-        set_open_turn(turn)
+        set_open_turn(self, turn)
         return found
 
     def _source_of(self, turn: OpenTurn | None) -> MessageSource | None:
@@ -118,7 +117,7 @@ class Planner:
         history, changed = self._neutralized(messages)
         fitted = fitting.fit(EngineRequest(query=query, nodes=nodes, messages=history))
         self._told(fitted, changed)
-        opened = OpenTurn(owner=self._owner, query=query, messages=messages, kept=fitted.messages)
+        opened = OpenTurn(owner=ref(self), query=query, messages=messages, kept=fitted.messages)
         return fitted.nodes, opened if self.plan.together and self.source is not None else None
 
     def _pack_beside(
@@ -140,12 +139,12 @@ class Planner:
     def _history(
         self, messages: Sequence[ChatMessage], query: str | None, prefix: int, turn: OpenTurn | None
     ) -> tuple[list[ChatMessage], OpenTurn | None]:
+        if query is not None and turn is not None and turn.goes_on(query, messages):
+            return list(map(copied, turn.kept)), turn
         if query is None or self.plan.history is None or _ends_with(messages, query):
             kept, report = self.plan.fit_conversation(messages, prefix)
             self._report(report, 0)
             return list(map(copied, kept)), None
-        if turn is not None and turn.kept is not None and turn.goes_on(query, messages):
-            return list(map(copied, turn.kept)), None
         history, changed = self._neutralized(messages)
         request = EngineRequest(query=query, messages=history)
         fitting = self.plan.history
@@ -154,7 +153,7 @@ class Planner:
         self._report(fitted.report, changed)
         held = HandedOutHistory(map(copied, fitted.messages))
         return held, OpenTurn(
-            owner=self._owner, query=query, messages=messages, kept=fitted.messages, handed_out=ref(held)
+            owner=ref(self), query=query, messages=messages, kept=fitted.messages, handed_out=ref(held)
         )
 
     def _neutralized(self, messages: Sequence[ChatMessage]) -> tuple[Sequence[ChatMessage], int]:
