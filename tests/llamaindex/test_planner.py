@@ -217,10 +217,10 @@ def test_i7_a_condensed_question_ranks_the_documents_and_the_users_own_is_counte
 
 def test_i7_optimizers_inside_one_another_keep_their_turns_apart() -> None:
     outer, inner = Engine(preset_history(60)), Engine(preset_history(20))
+    outer.history_first(nodes_of(100))
     held = outer.memory.get(input=QUESTION)
     assert inner.documents_first() == joint(preset_history(20))
-    packed = outer.postprocessor.postprocess_nodes(nodes_of(*[1_500] * 3), query_str="condensed")
-    assert len(held) < 60
+    packed = outer.postprocessor.postprocess_nodes(nodes_of(*[1_500] * 3), query_str="Condensed.")
     assert outer.fits((packed, held))
     first = outer.postprocessor.postprocess_nodes(list(FIVE), query_str=QUESTION)
     inner.history_first()
