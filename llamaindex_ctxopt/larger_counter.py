@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ctxopt_core.tokens import TokenCounter
 
@@ -15,8 +16,8 @@ class LargerCounter:
     out by the one would not hold where the other counts higher.
 
     Args:
-        first: One counter.
-        second: The other.
+        first: The model's.
+        second: LlamaIndex's.
     """
 
     first: TokenCounter
@@ -31,6 +32,11 @@ class LargerCounter:
     def exact(self) -> bool:
         """The figures may be higher than what the provider counts."""
         return False
+
+    @property
+    def rules(self) -> Any:
+        """What the model's counter, the first, knows of what is not text; no attribute where that is nothing."""
+        return self.first.rules  # type: ignore[attr-defined]
 
     def count(self, text: str) -> int:
         """Return the larger of both counts."""

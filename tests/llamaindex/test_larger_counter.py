@@ -39,3 +39,11 @@ def test_one_tokenizer_is_counted_with_once() -> None:
     assert larger(OLD, TiktokenCounter("cl100k_base")) is OLD
     assert larger(OLD, NEW) == BOTH
     assert (BOTH.exact, BOTH.name) == (False, "the larger of cl100k_base and o200k_base")
+
+
+def test_what_the_model_counts_beside_texts_is_kept() -> None:
+    class WithRules(TiktokenCounter):
+        rules = "those of its provider"
+
+    assert LargerCounter(WithRules("o200k_base"), OLD).rules == "those of its provider"
+    assert not hasattr(BOTH, "rules")
