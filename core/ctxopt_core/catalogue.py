@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from ctxopt_core.model_index import ModelIndex
@@ -44,41 +44,80 @@ class CatalogueRow:
         return min(self.context_window, self.max_input_tokens or self.context_window)
 
 
-@cache
-def builtin_index() -> ModelIndex[CatalogueRow]:
-    """Return the index of the built-in catalogue, loaded on first use.
+class _Entry:
+    """One row as the file holds it, made into a `CatalogueRow` when it is first asked for."""
 
-    The file holds the normal spelling of each id beside the provider's, since working out thousands of them
-    takes longer than reading them.
-    """
+    __slots__ = ("_fields", "_row")
+
+    def __init__(self, fields: list[Any]) -> None:
+        self._fields = fields
+        self._row: CatalogueRow | None = None
+
+    @property
+    def input_limit(self) -> int:
+        return self.row.input_limit
+
+    @property
+    def row(self) -> CatalogueRow:
+        if self._row is None:
+            ids, _, window, limit, answer, kind, tokenizer, sources, checked = self._fields
+            self._row = CatalogueRow(
+                ids=tuple(ids.split()),
+                context_window=window,
+                max_input_tokens=limit,
+                max_output_tokens=answer,
+                kind=kind,
+                tokenizer=tokenizer,
+                sources=tuple(sources.split()),
+                checked=date.fromisoformat(checked),
+            )
+        return self._row
+
+    @property
+    def normal_ids(self) -> list[str]:
+        # The file holds the normal spellings beside the providers', since working out thousands of them takes
+        # longer than reading them.
+        normal: str = self._fields[1] or self._fields[0]
+        return normal.split()
+
+
+class BuiltinIndex:
+    """Finds the rows of the built-in catalogue; `ModelIndex` says how."""
+
+    def __init__(self, entries: Iterable[_Entry], *, ambiguous: Iterable[str], aliases: Mapping[str, str]) -> None:
+        listed: dict[str, _Entry] = {}
+        for entry in entries:
+            listed.update(dict.fromkeys(entry.normal_ids, entry))
+        self._index = ModelIndex.of_normal_ids(listed, ambiguous=ambiguous, aliases=aliases)
+
+    def find(self, model: str) -> CatalogueRow | None:
+        """Return the row of `model`, or None."""
+        found = self._index.find(model)
+        return None if found is None else found.row
+
+
+@cache
+def builtin_index() -> BuiltinIndex:
+    """Return the index of the built-in catalogue, loaded on first use."""
     table = _table()
-    listed: dict[str, CatalogueRow] = {}
-    for row, entry in zip(builtin_rows(), table["rows"], strict=True):
-        listed.update(dict.fromkeys((entry[1] or entry[0]).split(), row))
-    return ModelIndex.of_normal_ids(listed, ambiguous=table["ambiguous"].split(), aliases=table["aliases"])
+    return BuiltinIndex(_entries(), ambiguous=table["ambiguous"].split(), aliases=table["aliases"])
 
 
 @cache
 def builtin_rows() -> tuple[CatalogueRow, ...]:
     """Return the rows of the built-in catalogue."""
-    return tuple(
-        CatalogueRow(
-            ids=tuple(ids.split()),
-            context_window=window,
-            max_input_tokens=limit,
-            max_output_tokens=answer,
-            kind=kind,
-            tokenizer=tokenizer,
-            sources=tuple(sources.split()),
-            checked=date.fromisoformat(checked),
-        )
-        for ids, _, window, limit, answer, kind, tokenizer, sources, checked in _table()["rows"]
-    )
+    return tuple(entry.row for entry in _entries())
+
+
+@cache
+def _entries() -> tuple[_Entry, ...]:
+    return tuple(_Entry(fields) for fields in _table()["rows"])
 
 
 @cache
 def _table() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((files("ctxopt_core") / "models.json").read_text(encoding="utf-8"))
+    # importlib.resources takes longer to import than the file to read.
+    content: dict[str, Any] = json.loads(Path(__file__).with_name("models.json").read_text(encoding="utf-8"))
     return content
 
 

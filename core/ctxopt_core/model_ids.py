@@ -19,6 +19,8 @@ _PUBLISHED = frozenset({"o200k_base", "cl100k_base"})
 _O200K = re.compile(
     r"(?:chat)?gpt-(?:4o|4-\d{1,2}(?:-|$)|[5-9]|[1-9]\d|oss|audio|chat|realtime)|o\d+(?:-|$)|codex-mini"
 )
+# Hosts that write a vendor or themselves before the names of models whose figures are their providers'.
+_VENDOR_PREFIX = re.compile(r"^(?:anthropic|databricks|openai)-(?=claude|gemini|gpt-(?!oss)|o\d)")
 _CL100K = re.compile(r"gpt-4(?!-\d{1,2}(?:-|$))(?:-|$)|gpt-3-5|text-embedding-(?:3|ada)")
 
 
@@ -95,8 +97,10 @@ def id_spellings(model: str) -> tuple[str, ...]:
 def _unified(name: str) -> str:
     name = re.sub(r"[_\s]+", "-", name)
     name = re.sub(r"(?<=\d)\.(?=\d)", "-", name)
-    name = re.sub(r"-v(\d+)p(\d+)(?=-|$)", r"-\1-\2", name)
+    name = re.sub(r"(?<=\d)p(?=\d)", "-", name)
     name = re.sub(r"\b([a-z]{3,})(?=\d)", r"\1-", name)
+    name = re.sub(r"^llama-v(?=\d)", "llama-", name)
+    name = _VENDOR_PREFIX.sub("", name)
     name = re.sub(r"^gpt-35(?=-|$)", "gpt-3-5", name)
     name = re.sub(r"^meta-(?=llama)", "", name)
     name = re.sub(r"^claude-(\d(?:-\d)?)-([a-z]+)", r"claude-\2-\1", name)

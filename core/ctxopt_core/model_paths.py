@@ -88,6 +88,6 @@ def _vendor_and_name(name: str) -> tuple[list[str], str]:
 
 
 def _without_tag(name: str) -> str:
-    """Drop what follows a colon, unless it is a size, which is part of the name elsewhere."""
+    """Drop what follows a colon, unless it is a size, which is part of the name elsewhere, or a free offer."""
     base, tag, *_ = [*re.split(r"(?<=.)[:@]", name, maxsplit=1), ""]
-    return f"{base}-{tag}" if _SIZE_TAG.match(tag) else base
+    return f"{base}-{tag}" if _SIZE_TAG.match(tag) or tag == "free" else base

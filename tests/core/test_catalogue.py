@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from ctxopt_core import catalogue
 from ctxopt_core.catalogue import CatalogueRow, builtin_index, builtin_rows, smallest_chat_window
 from ctxopt_core.model_ids import id_spellings
 from ctxopt_core.model_index import ModelIndex
@@ -137,19 +140,43 @@ def test_figures_of_well_known_models(model, context_window, max_input_tokens, m
     )
 
 
-@pytest.mark.parametrize("row", builtin_rows(), ids=lambda row: row.ids[0])
-def test_every_row_is_reviewed_and_makes_sense(row):
-    assert row.sources
-    assert date(2026, 11, 1) <= row.checked <= date.today()
-    assert row.max_input_tokens is None or row.max_input_tokens < row.context_window
-    assert (row.max_output_tokens or 1) <= row.context_window
-    assert all(builtin_index().find(model) is row for model in row.ids)
+def test_every_row_has_its_sources_and_makes_sense():
+    known_sources = {"litellm", "genai-prices", "langchain", "llama-index"}
+    for row in builtin_rows():
+        assert row.ids, row
+        assert row.sources, row
+        assert set(row.sources) <= known_sources, row
+        assert date(2026, 11, 1) <= row.checked <= date.today(), row
+        assert row.max_input_tokens is None or row.max_input_tokens < row.context_window, row
+        assert (row.max_output_tokens or 1) <= row.context_window, row
+
+
+def test_every_listed_id_finds_its_own_row():
+    index = builtin_index()
+
+    assert [model for row in builtin_rows() for model in row.ids if index.find(model) is not row] == []
 
 
 def test_no_id_is_listed_twice():
     counted = Counter(id_spellings(model)[0] for row in builtin_rows() for model in row.ids)
 
     assert [model for model, times in counted.items() if times > 1] == []
+
+
+def test_t8_thousands_of_chat_models_are_known():
+    assert sum(len(row.ids) for row in builtin_rows() if row.kind == "chat") >= 3_000
+
+
+def test_the_packed_table_is_small():
+    assert len(zlib.compress(Path(catalogue.__file__).with_name("models.json").read_bytes(), 9)) < 100_000
+
+
+def test_ambiguous_names_are_not_found_and_the_same_with_a_host_are():
+    hosts = [model for row in builtin_rows() for model in row.ids if "/" in model]
+    ambiguous = [model for model in hosts if builtin_index().find(id_spellings(model)[-1]) is None]
+
+    assert len({id_spellings(model)[-1] for model in ambiguous}) > 100
+    assert all(builtin_index().find(model) for model in ambiguous)
 
 
 def row(kind: str, window: int) -> CatalogueRow:
@@ -165,4 +192,6 @@ def test_t9_only_chat_rows_make_the_smallest_chat_window(kind):
 
 def test_t9_the_table_has_smaller_rows_that_are_no_chat_models():
     assert smallest_chat_window(builtin_rows()) == 8_192
-    assert min(row.context_window for row in builtin_rows() if row.kind == "embedding") == 512
+    assert {"embedding", "image", "audio", "rerank", "moderation", "legacy"} <= {
+        row.kind for row in builtin_rows() if row.input_limit < 8_192
+    }

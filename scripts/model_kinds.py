@@ -1,0 +1,106 @@
+"""What a model is by its name: its kind, the family of its tokenizer, and whether its home provider is known."""
+
+from __future__ import annotations
+
+import re
+
+from ctxopt_core.model_ids import encoding_for
+
+_KINDS = {
+    "rerank": r"rerank",
+    "embedding": r"embed|(?:^|-)(?:bge|gte|e5|minilm|nomic|uae)-|voyage-",
+    "moderation": r"(?<!safe)guard|moderation|shieldgemma|shieldstral|content-safety",
+    "ocr": r"ocr(?:-|$)",
+    "video": r"(?:^|-)(?:veo|sora|video|kling|wan)(?:-|$)",
+    "image": r"(?:^|-)(?:image|imagine|images|flux|imagen|canvas|seedream|recraft|ssd|playground-v)(?:-|$)"
+    r"|stable-diffusion|sdxl|dall-e|nano-banana",
+    "audio": r"(?:^|-)(?:tts|asr|sonic|live|speech|orpheus|parakeet)(?:-|$)|whisper|transcri|native-audio|text-to-",
+    "time series": r"-ttm-",
+    "completion": r"gpt-3-5-turbo-instruct|davinci|babbage",
+}
+_FAMILIES = {
+    "claude": r"claude",
+    "gemini": r"gemini",
+    "gemma": r"gemma",
+    "llama": r"llama|hermes",
+    "mistral": r"mistral|ministral|magistral|codestral|devstral|pixtral|mixtral|voxtral",
+    "qwen": r"qwen|qwq|qvq",
+    "deepseek": r"deepseek",
+    "command": r"^command|^c4ai|^aya|^embed-|^rerank-|^cohere",
+    "grok": r"^grok",
+    "nova": r"^nova",
+    "kimi": r"kimi|moonshot",
+    "glm": r"^glm|-glm",
+    "minimax": r"minimax",
+    "phi": r"^phi-",
+    "jamba": r"jamba",
+}
+
+# Whose own models a host serves under their bare names.
+_HOMES = {
+    "openai": r"(?:chat)?gpt-|o\d|codex|computer-use|davinci|babbage|text-",
+    "anthropic": r"claude",
+    "google": r"gemini|gemma|learnlm|medlm|deep-research|text-",
+    "mistral": r"mi(?:ni|x)?stral|mistral|ministral|magistral|codestral|devstral|pixtral|mixtral|open-mi|voxtral|labs-",
+    "xai": r"grok",
+    "deepseek": r"deepseek",
+    "cohere": r"command|c4ai|embed|rerank|aya",
+    "perplexity": r"sonar|r1-1776",
+    "moonshot": r"kimi|moonshot",
+    "zai": r"glm",
+    "minimax": r"minimax",
+    "dashscope": r"qwen|qwq|qvq",
+    "ai21": r"jamba",
+    "amazon-nova": r"nova",
+    "amazon_nova": r"nova",
+    "bedrock/amazon": r"nova|titan",
+    "bedrock/writer": r"palmyra",
+    "meta": r"muse",
+    "voyage": r"voyage",
+    "jina_ai": r"jina",
+    "inception": r"mercury",
+    "xiaomi_mimo": r"mimo",
+    "gigachat": r"gigachat",
+    "morph": r"morph",
+}
+_CLOSED = re.compile(r"(?:chat)?gpt-(?!oss)|o\d(?:-|$)|claude|gemini|grok-[3-9]|nova-|sonar|muse")
+
+# Names of families, which stand for no model.
+_GENERIC = frozenset({"claude", "gemini", "gemma", "gpt", "llama", "qwen", "deepseek", "command", "grok", "nova"})
+_GENERIC |= {"mistral", "mixtral", "kimi", "glm", "minimax", "phi", "jamba"}
+
+
+def kind_of(name: str) -> str | None:
+    """Return what a model with this bare name is, or None: it says nothing."""
+    return next((kind for kind, pattern in _KINDS.items() if re.search(pattern, name)), None)
+
+
+def tokenizer_of(name: str) -> str:
+    """Return the published encoding of a model, or the name of its family."""
+    choice = encoding_for(name)
+    if choice.exact:
+        return choice.name
+    return next((family for family, pattern in _FAMILIES.items() if re.search(pattern, name)), "other")
+
+
+def home_name(model: str) -> str | None:
+    """Return the bare name of a model listed by its home provider; None for what others serve."""
+    host, _, name = model.rpartition("/")
+    if not host:
+        return name
+    return name if host in _HOMES and re.match(_HOMES[host], name) else None
+
+
+def is_closed(name: str) -> bool:
+    """Whether only the home provider decides the figures, because nobody else has the weights."""
+    return _CLOSED.match(name) is not None
+
+
+def is_generic(name: str) -> bool:
+    """Whether a name is that of a family and stands for no model."""
+    return name in _GENERIC
+
+
+def is_a_model(name: str) -> bool:
+    """Whether a bare name says enough to be looked up without its host."""
+    return not is_generic(name) and any(character.isdigit() for character in name)
