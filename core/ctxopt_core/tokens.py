@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from ctxopt_core.callable_counter import CallableCounter, TokenFunction
+from ctxopt_core.callable_counter import CallableCounter
 from ctxopt_core.estimates import EstimateCounter
+from ctxopt_core.hugging_face_counter import hugging_face_counter, is_hugging_face_tokenizer
 from ctxopt_core.scaled_counter import ScaledCounter
 from ctxopt_core.tiktoken_counter import TiktokenCounter
+from ctxopt_core.tokenizer_objects import COUNTING_METHODS, function_of, tiktoken_counter_of
 
 __all__ = ["CallableCounter", "EstimateCounter", "ScaledCounter", "TiktokenCounter", "TokenCounter", "counter_for"]
 
@@ -60,32 +63,30 @@ def memory_of(counter: TokenCounter) -> Callable[[str], int | None]:
     return known
 
 
-def counter_for(tokenizer: str | TokenCounter | TokenFunction) -> TokenCounter:
-    """Return a token counter for a model name, an encoding name, a function, or a counter as it is.
+def counter_for(tokenizer: object) -> TokenCounter:
+    """Return a token counter for a model name, an encoding name, a tokenizer, a function, or a counter as it is.
 
     A model whose tokenizer is not published gets the nearest published encoding times a safety factor, marked as not
-    exact.
+    exact. Where its tokenizer is at hand, pass that.
 
     Args:
-        tokenizer: For example `"gpt-4o"`, `"cl100k_base"`, `len`, a Hugging Face tokenizer, the tokenizer function of
-            a framework, a model's `get_num_tokens`, or a `TokenCounter`.
+        tokenizer: For example `"gpt-4o"`, `"cl100k_base"`, a tiktoken encoding, a Hugging Face tokenizer or the path
+            of its `tokenizer.json`, `len`, the tokenizer function of a framework, a model with `get_num_tokens`, any
+            other object with `count_tokens`, `encode` or `tokenize`, or a `TokenCounter`. A text that ends in `.json`
+            is a path.
 
     Raises:
         TypeError: `tokenizer` is none of these.
-        ValueError: The model name is empty.
+        ValueError: The model name is empty, or there is no such file.
+        ImportError: A `tokenizer.json` is given and `tokenizers` is not installed.
     """
     if isinstance(tokenizer, str):
-        name = tokenizer.strip()
-        return TiktokenCounter(name) if name in _ENCODING_NAMES else _for_model(name)
+        return _for_name(tokenizer.strip())
     if isinstance(tokenizer, TokenCounter):
         return tokenizer
-    if callable(tokenizer):
-        return CallableCounter(tokenizer, name=getattr(tokenizer, "__name__", "callable"))
-    message = (
-        "`tokenizer` must be a model name, an encoding name, a function from text to tokens or a TokenCounter, "
-        f"got {type(tokenizer).__name__}"
-    )
-    raise TypeError(message)
+    if isinstance(tokenizer, os.PathLike) or is_hugging_face_tokenizer(tokenizer):
+        return hugging_face_counter(tokenizer)
+    return tiktoken_counter_of(tokenizer) or _for_function(tokenizer)
 
 
 def counter_of_encoding(name: str, *, exact: bool, safety_factor: float) -> TokenCounter:
@@ -94,11 +95,27 @@ def counter_of_encoding(name: str, *, exact: bool, safety_factor: float) -> Toke
     return counter if exact else ScaledCounter(counter, safety_factor)
 
 
-def _for_model(name: str) -> TokenCounter:
+def _for_name(name: str) -> TokenCounter:
+    if name in _ENCODING_NAMES:
+        return TiktokenCounter(name)
+    if name.endswith(".json"):
+        return hugging_face_counter(name)
     from ctxopt_core.model_ids import encoding_for
 
     choice = encoding_for(name)
     return counter_of_encoding(choice.name, exact=choice.exact, safety_factor=choice.safety_factor)
+
+
+def _for_function(tokenizer: object) -> TokenCounter:
+    function = function_of(tokenizer)
+    if function is None:
+        message = (
+            "`tokenizer` must be a model name, an encoding name, a tokenizer, a function from text to tokens or a "
+            f"TokenCounter, got {type(tokenizer).__name__}, which has none of the methods {', '.join(COUNTING_METHODS)}"
+        )
+        raise TypeError(message)
+    unnamed = "callable" if function is tokenizer else type(tokenizer).__name__
+    return CallableCounter(function, name=getattr(tokenizer, "__name__", unnamed))
 
 
 def _nothing_known(text: str) -> int | None:  # noqa: ARG001
