@@ -16,7 +16,7 @@ from ctxopt_core.model_index import ModelIndex
 
 RULE = (
     "A reviewed figure is that of the model's home provider and stands; for an id that a reviewed one begins, unless "
-    "two sources give a larger window, or any a smaller one. Elsewhere the smaller of the figures that the sources give. "
+    "two sources give a larger window, or any a smaller one. Elsewhere the smaller of the figures that sources give. "
     "Where only the home provider has the weights, its figure is the most that a host serves, and what a host serves "
     "by at least two sources. A window below {smallest} tokens of which others list twice as much is a placeholder and "
     "is not used. A bare name that hosts serve with different windows is ambiguous, unless it is reviewed."
