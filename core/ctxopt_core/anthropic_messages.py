@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ctxopt_core.history import Trimming
-from ctxopt_core.messages import Attachment, Message
+from ctxopt_core.messages import Message
 from ctxopt_core.openai_messages import (
     OpenAIMessages,
     message_from_openai,
@@ -21,12 +21,11 @@ from ctxopt_core.openai_messages import (
 )
 from ctxopt_core.part_kinds import text_of
 
-IMAGE_TOKENS = 1_500
 _SPEAKERS = frozenset({"user", "assistant"})
 
 
 def message_from_anthropic(mapping: Mapping[str, Any]) -> Message:
-    """Return the view of one Anthropic-shaped message. An image is charged with 1,500 tokens.
+    """Return the view of one Anthropic-shaped message. Its images are charged by the rules of Claude.
 
     Raises:
         TypeError: It is not a mapping with a text `role`, or its content is of no known shape.
@@ -34,7 +33,8 @@ def message_from_anthropic(mapping: Mapping[str, Any]) -> Message:
     message = message_from_openai(mapping)
     if not message.attachments:
         return message
-    return replace(message, attachments=tuple(map(_priced, message.attachments)))
+    attachments = tuple(replace(attachment, provider="anthropic") for attachment in message.attachments)
+    return replace(message, attachments=attachments)
 
 
 def fitted_anthropic(rows: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
@@ -106,10 +106,6 @@ class AnthropicMessages(OpenAIMessages):
 
     def __getitem__(self, index: int) -> Message:
         return message_from_anthropic(self._mappings[index])
-
-
-def _priced(attachment: Attachment) -> Attachment:
-    return replace(attachment, tokens=IMAGE_TOKENS) if attachment.kind == "image" else attachment
 
 
 def _are_of_one_speaker(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from typing import Unpack
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.model_window import ModelWindow
 from ctxopt_core.prices import Prices, read_prices
+from ctxopt_core.provider_rules import read_allowances
 from ctxopt_core.shares import (
     COMPONENTS,
     Allocation,
@@ -58,6 +59,8 @@ class ContextBudget:
         window: Where the figures come from, for the report.
         prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens, or a
             mapping of `input` and `cached`. They go before those of the price table, for their models alone.
+        attachment_tokens: What an attachment of unknown size is charged, by its kind: `image`, `audio`, `video`,
+            `file`, `other`. A kind that is missing has the usual allowance.
         input_tokens: The input budget: the smallest of `target`, `max_input_tokens` and what the window
             leaves.
         goal_tokens: The most that a request may count without being cut, and what a cut one is fitted into:
@@ -66,7 +69,7 @@ class ContextBudget:
     Raises:
         ContextBudgetError: Nothing is left for the input.
         ValueError: No limit is given, an amount is no whole number of tokens, `trigger` is not in (0, 1], or a price
-            is none.
+            or an allowance is none.
         TypeError: `shares` or `window` is of another type.
     """
 
@@ -79,6 +82,7 @@ class ContextBudget:
     trigger: float = 1.0
     window: ModelWindow | None = None
     prices: Prices = field(default_factory=dict, hash=False)
+    attachment_tokens: Mapping[str, int] = field(default_factory=dict, hash=False)
     input_tokens: int = field(init=False)
     goal_tokens: int = field(init=False)
 
@@ -92,6 +96,7 @@ class ContextBudget:
             _check_type("window", self.window, ModelWindow)
         trigger = _checked_trigger(self.trigger)
         object.__setattr__(self, "prices", read_prices(self.prices))
+        object.__setattr__(self, "attachment_tokens", read_allowances(self.attachment_tokens))
         budget = self._input_budget()
         object.__setattr__(self, "input_tokens", budget)
         object.__setattr__(self, "goal_tokens", budget if trigger == 1 else max(1, math.ceil(trigger * budget) - 1))
@@ -107,6 +112,7 @@ class ContextBudget:
         shares: Shares = _DEFAULT_SHARES,
         trigger: float = 1.0,
         prices: Prices | None = None,
+        attachment_tokens: Mapping[str, int] | None = None,
         **window_options: Unpack[WindowOptions],
     ) -> ContextBudget:
         """Return the budget for the window of a model.
@@ -121,6 +127,7 @@ class ContextBudget:
             shares: The components' guarantees.
             trigger: The part of the input budget from which on requests are cut.
             prices: Prices of one's own, by model id.
+            attachment_tokens: What an attachment of unknown size is charged, by its kind.
             window_options: Further arguments for `resolve_window`, such as `live` or `catalogue`.
 
         Raises:
@@ -147,6 +154,7 @@ class ContextBudget:
             trigger=trigger,
             window=window,
             prices=prices or {},
+            attachment_tokens=attachment_tokens or {},
         )
 
     @classmethod

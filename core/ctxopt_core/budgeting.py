@@ -14,7 +14,7 @@ from ctxopt_core.prices import Prices
 from ctxopt_core.rendering import Framing
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given
-from ctxopt_core.tokens import TokenCounter, counter_for
+from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.windows import resolve_window
 
 _NO_LIMIT = 2**62
@@ -53,6 +53,7 @@ def budgeting_of(
     shares: Shares,
     tools: tuple[Mapping[str, Any] | str, ...] = (),
     prices: Prices | None = None,
+    attachment_tokens: Mapping[str, int] | None = None,
 ) -> Budgeting:
     """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone.
 
@@ -64,7 +65,7 @@ def budgeting_of(
     """
     limits: dict[str, Any] = {"context_window": context_window, "max_input_tokens": max_input_tokens}
     rest: dict[str, Any] = {"safety_margin": safety_margin, "target": target, "trigger": trigger, "shares": shares}
-    rest["prices"] = prices or {}
+    rest.update(prices=prices or {}, attachment_tokens=attachment_tokens or {})
     if settings is not None:
         window = resolve_window(_name_of(settings, limits), live=_live(settings), **limits)
         reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve
@@ -75,7 +76,7 @@ def budgeting_of(
     else:
         kept_free = usual_output_reserve(context_window) if output_reserve is None else output_reserve
         budget = ContextBudget(output_reserve=kept_free, **limits, **rest)
-    counter = counter_of(budget) if token_counter is None else counter_for(token_counter)
+    counter = counter_of(budget, token_counter)
     bound = settings.schemas if settings else ()
     return Budgeting(budget=budget, counter=counter, schemas=(*bound, *tools))
 

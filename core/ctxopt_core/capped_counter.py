@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctxopt_core.provider_rules import rules_of
 from ctxopt_core.tokens import TokenCounter, memory_of
 
 _ALWAYS_COUNTED = 8_000
@@ -27,6 +28,7 @@ class CappedCounter:
         "exceeds",
         "name",
         "prefix_length",
+        "rules",
         "suffix_length",
     )
 
@@ -37,6 +39,7 @@ class CappedCounter:
         self._known = memory_of(counter)
         self.name = counter.name
         self.exact = counter.exact
+        self.rules = rules_of(counter)
         self.exceeds = counter.exceeds
         self.prefix_length = counter.prefix_length
         self.suffix_length = counter.suffix_length

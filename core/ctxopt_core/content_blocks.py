@@ -13,6 +13,7 @@ from typing import Any
 
 from ctxopt_core.call_shapes import ShortenedCalls, call_of, is_thought
 from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened
+from ctxopt_core.media_parts import facts_of
 from ctxopt_core.messages import Attachment, ToolCall, ToolResult
 from ctxopt_core.part_kinds import (
     ATTACHMENT_KINDS,
@@ -111,7 +112,8 @@ class _Parts:
         elif kind in ATTACHMENT_KINDS:
             inside = texts_inside(part)
             self.verbatim.extend(inside)
-            self.attachments.extend(() if inside else (Attachment(kind=ATTACHMENT_KINDS[kind]),))
+            if not inside:
+                self.attachments.append(Attachment(kind=ATTACHMENT_KINDS[kind], facts=facts_of(part)))
         elif kind in CALL_KINDS:
             self.calls.append(call_of(part))
             self.thinks = self.thinks or self.calls[-1].fixed
@@ -121,7 +123,8 @@ class _Parts:
             self.thinks = self.thinks or is_thought(kind)
             self.verbatim.extend(verbatim_texts(part, kind, self.attachments))
             if holds_media(part, kind):
-                self.attachments.append(Attachment(kind="other", fixed=not is_attachment(part, kind)))
+                fixed = not is_attachment(part, kind)
+                self.attachments.append(Attachment(kind="other", fixed=fixed, facts=facts_of(part)))
 
     def _add_result(self, part: Mapping[str, Any]) -> None:
         texts, verbatim, attachments = len(self.texts), len(self.verbatim), len(self.attachments)

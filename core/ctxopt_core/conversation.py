@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ctxopt_core.glances import Glance, glance_at
 from ctxopt_core.message_views import SYSTEM_ROLES, MessageList, MessageViews
 from ctxopt_core.messages import TOOL_ROLES, Message
+from ctxopt_core.provider_rules import priced, rules_of
 from ctxopt_core.tokens import TokenCounter, memory_of
 
 TOKENS_PER_MESSAGE = 3
@@ -22,10 +23,10 @@ def message_tokens(message: Message, counter: TokenCounter) -> int:
     """Return the tokens of one message as a chat request holds it.
 
     3 for the framing, its role, its texts, 1 and the name where it has one, the name, arguments and id of each call,
-    the id that it answers, and the allowance of each attachment. The rule is the one OpenAI publishes for its chat
-    models; it is exact for text and an upper bound for calls.
+    the id that it answers, and what the counter's rules charge for each attachment. The rule is the one OpenAI
+    publishes for its chat models; it is exact for text and an upper bound for calls.
     """
-    return _message_tokens(message, counter.count)
+    return _message_tokens(priced(message, rules_of(counter)), counter.count)
 
 
 def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
@@ -56,6 +57,7 @@ class Conversation:
         "_glances",
         "_known",
         "_messages",
+        "_rules",
         "_total",
         "_uncounted",
         "_views",
@@ -72,6 +74,7 @@ class Conversation:
         self._views: MessageViews = MessageList(messages) if isinstance(messages, (tuple, list)) else messages
         self._count = counter.count
         self._known = memory_of(counter)
+        self._rules = rules_of(counter)
         self._messages: dict[int, Message] = {}
         self._framing: dict[str, int] = {}
         self._glances: dict[int, Glance] = {}
@@ -87,10 +90,10 @@ class Conversation:
         return len(self._views)
 
     def message(self, index: int) -> Message:
-        """Return the full view of a message."""
+        """Return the full view of a message; its attachments say what they cost."""
         found = self._messages.get(index)
         if found is None:
-            found = self._messages[index] = self._views[index]
+            found = self._messages[index] = priced(self._views[index], self._rules)
         return found
 
     def glance(self, index: int) -> Glance:

@@ -7,13 +7,16 @@ from dataclasses import replace
 
 from ctxopt_core.accounts import report_of_cut, report_of_untouched
 from ctxopt_core.budget import BudgetWarning, ContextBudget
+from ctxopt_core.callable_counter import TokenFunction
 from ctxopt_core.cutting import Cut, cut, cut_to_query
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fit_log import log_fit
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.model_counter import ModelCounter
 from ctxopt_core.options import FitOptions, Overflow
+from ctxopt_core.provider_rules import NO_MODEL, rules_for
 from ctxopt_core.rendering import ChatFraming, Framing
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
@@ -61,7 +64,7 @@ def fit(
         ContextBudgetError: The parts that may not be cut are larger than the input budget.
         ValueError: An option is out of its range.
     """
-    chosen = counter_of(budget) if counter is None else counter_for(counter)
+    chosen = counter_of(budget, counter)
     options = _options(documents, history, protect, task, overflow)
     return fit_with(request, budget, chosen, framing or ChatFraming(), options)
 
@@ -111,7 +114,7 @@ def plan(
     overflow: Overflow = "error",
 ) -> FitReport:
     """Return the report that `fit` would give. Nothing is changed, and nothing is logged: nothing will be sent."""
-    chosen = counter_of(budget) if counter is None else counter_for(counter)
+    chosen = counter_of(budget, counter)
     options = _options(documents, history, protect, task, overflow)
     return fitted_with(request, budget, chosen, framing or ChatFraming(), options).report
 
@@ -132,12 +135,22 @@ def _options(
     )
 
 
-def counter_of(budget: ContextBudget) -> TokenCounter:
-    """Return the token counter of the budget's model; `o200k_base` when no model is named."""
+def counter_of(budget: ContextBudget, counter: str | TokenCounter | TokenFunction | None = None) -> TokenCounter:
+    """Return the token counter of the budget's model; `o200k_base` when no model is named.
+
+    Args:
+        budget: Its model decides how texts, attachments and tool schemas are counted.
+        counter: Counts texts in place of the model's tokenizer.
+    """
     window = budget.window
-    if window is None:
-        return counter_for(_DEFAULT_ENCODING)
-    return counter_of_encoding(window.encoding, exact=window.exact, safety_factor=window.safety_factor)
+    if counter is not None:
+        texts = counter_for(counter)
+    elif window is None:
+        texts = counter_for(_DEFAULT_ENCODING)
+    else:
+        texts = counter_of_encoding(window.encoding, exact=window.exact, safety_factor=window.safety_factor)
+    rules = rules_for(window.model if window else None, budget.attachment_tokens)
+    return texts if rules == NO_MODEL else ModelCounter(texts, rules)
 
 
 def fit_with(

@@ -7,10 +7,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from ctxopt_core.media_facts import MediaFacts
+
 AttachmentKind = Literal["image", "audio", "video", "file", "other"]
+Provider = Literal["openai", "anthropic", "google"]
+"""Whose published rules say what an attachment costs."""
 
 TOOL_ROLES = frozenset({"tool", "function"})
 ALLOWANCES: Mapping[str, int] = MappingProxyType({"image": 850, "file": 1000, "audio": 500, "video": 500, "other": 500})
+ANTHROPIC_IMAGE_TOKENS = 1_500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +24,17 @@ class Attachment:
 
     Args:
         kind: What it is.
-        tokens: Its cost in tokens where that is known; None for the fixed allowance of its kind (image 850, file
-            1,000, others 500).
+        tokens: Its cost in tokens where that is known; None for what the rules of the model's provider say of `facts`,
+            or else the allowance of its kind (image 850, of Claude 1,500, file 1,000, others 500).
         fixed: Whether it stays while its message stays, since it is inside something that may not be edited.
+        facts: What is known of it: size, length, pages.
+        provider: Whose form it is written in, where that tells; it decides where no model is named.
     """
 
     kind: AttachmentKind = "other"
     tokens: int | None = None
+    facts: MediaFacts | None = None
+    provider: Provider | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in ALLOWANCES:
@@ -39,8 +48,8 @@ class Attachment:
 
     @property
     def cost(self) -> int:
-        """Tokens that are charged for it."""
-        return ALLOWANCES[self.kind] if self.tokens is None else self.tokens
+        """Tokens that are charged for it where nothing else is known."""
+        return allowance(self.kind, self.provider) if self.tokens is None else self.tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +173,11 @@ class Message:
             attachments=tuple(self.attachments[i] for i in attachments),
             tool_results=tuple(ToolResult(call_id=result.call_id) for result in results),
         )
+
+
+def allowance(kind: AttachmentKind, provider: Provider | None = None) -> int:
+    """Return what an attachment of which nothing is known is charged, in tokens."""
+    return ANTHROPIC_IMAGE_TOKENS if kind == "image" and provider == "anthropic" else ALLOWANCES[kind]
 
 
 def _outside(length: int, ranges: list[range]) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ctxopt_core.media_parts import facts_of
 from ctxopt_core.messages import Attachment
 from ctxopt_core.part_kinds import ATTACHMENT_KINDS, MEDIA_KEYS, text_of, texts_inside
 
@@ -38,20 +39,21 @@ def _told(value: object, attachments: list[Attachment]) -> object:
     if isinstance(value, (list, tuple)):
         return [_told(item, attachments) for item in value]
     if isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]:
-        attachments.append(Attachment(kind="other", fixed=True))
+        attachments.append(Attachment(kind="other", fixed=True, facts=facts_of({"url": value})))
         return ""
     if isinstance(value, (bytes, bytearray, memoryview)):
-        attachments.append(Attachment(kind="other", fixed=True))
+        attachments.append(Attachment(kind="other", fixed=True, facts=facts_of({"data": value})))
         return ""
     if not isinstance(value, Mapping):
         return value
     kind = value.get("type")
     if isinstance(kind, str) and kind in ATTACHMENT_KINDS:
         inside = texts_inside(value)
-        attachments.extend(() if inside else (Attachment(kind=ATTACHMENT_KINDS[kind], fixed=True),))
+        if not inside:
+            attachments.append(Attachment(kind=ATTACHMENT_KINDS[kind], fixed=True, facts=facts_of(value)))
         return {"type": kind, "text": inside}
     if any(isinstance(value.get(key), str) for key in ("data", "base64")):
-        attachments.append(Attachment(kind="other", fixed=True))
+        attachments.append(Attachment(kind="other", fixed=True, facts=facts_of(value)))
     return {key: _told(inner, attachments) for key, inner in value.items() if not _is_sealed(key, inner)}
 
 

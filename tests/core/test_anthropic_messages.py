@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from anthropic_rows import CACHED, IMAGE, answer, assistant, call, fit_anthropic, result, text, thinking, use, user
-from ctxopt_core import Attachment, ContextBudget, ContextRequest, ToolCall, ToolResult, counter_for, fit
+from ctxopt_core import ContextBudget, ContextRequest, ToolCall, ToolResult, counter_for, fit
 from ctxopt_core.anthropic_messages import (
     AnthropicMessages,
     anthropic_system_texts,
@@ -41,7 +41,7 @@ def test_results_beside_words_are_told_apart():
     assert [(found.call_id, list(found.texts)) for found in message.tool_results] == [("a", [0]), ("b", [1, 2])]
     assert message.spoken == (3,)
     assert message.verbatim == ("a", "b")
-    assert message.attachments == (Attachment(kind="image", tokens=1_500),) * 2
+    assert [(found.kind, found.cost) for found in message.attachments] == [("image", 1_500)] * 2
     assert not message.plain
     assert message.beside_results.texts == ("go on",)
     assert message.beside_results.verbatim == ()
