@@ -10,6 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine import condense_plus_context, context
 from llama_index.core.chat_engine.utils import get_prefix_messages_with_context
 from llama_index.core.llms import LLM
+from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
 from llama_index.core.prompts.default_prompt_selectors import (
     DEFAULT_REFINE_PROMPT_SEL,
@@ -120,8 +121,10 @@ def variants(prompt: BasePromptTemplate, llm: LLM | None) -> tuple[BasePromptTem
 def rendered(prompt: BasePromptTemplate, llm: LLM | None, **values: Any) -> list[ChatMessage] | str:
     """Return a prompt as it is sent: messages to a chat model, a text to a completion model.
 
-    The model's own system prompt, output parser and wrapper are in it.
+    The model's own system prompt, output parser and wrapper are in it: those of the model inside, where one answers in
+    a structure of its own.
     """
+    llm = llm.llm if isinstance(llm, StructuredLLM) else llm
     if llm is None or llm.metadata.is_chat_model:
         return _rendered_messages(prompt, llm, values)
     text = prompt.format(

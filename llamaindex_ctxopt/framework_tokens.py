@@ -54,7 +54,7 @@ def framework_counter() -> TokenCounter:
     return latest[1]
 
 
-def framework_tokens(message: ChatMessage, counter: TokenCounter) -> int:
+def framework_tokens(message: ChatMessage, counter: TokenCounter, contents: TokenCounter | None = None) -> int:
     """Return the tokens that LlamaIndex's `TokenCounter` estimates for a message.
 
     Media are charged the flat figure that LlamaIndex falls back to; arguments of calls that are no text, which
@@ -63,10 +63,12 @@ def framework_tokens(message: ChatMessage, counter: TokenCounter) -> int:
     Args:
         message: The message.
         counter: Counts its texts; see `framework_counter`.
+        contents: Counts what its blocks hold, where that is another one: LlamaIndex counts them by its global tokenizer
+            even where a prompt helper has one of its own.
     """
     role = str(getattr(message.role, "value", message.role))
     tokens = TOKENS_PER_MESSAGE + counter.count(role)
-    tokens += sum(_block_tokens(block, counter) for block in message.blocks)
+    tokens += sum(_block_tokens(block, contents or counter) for block in message.blocks)
     extra = message.additional_kwargs
     if (legacy := extra.get("function_call")) is not None:
         tokens += _call_tokens(legacy, counter)

@@ -6,6 +6,8 @@ from typing import Any
 
 from llama_index.core.base.llms.types import LLMMetadata
 from llama_index.core.llms import LLM
+from llama_index.core.llms.structured_llm import StructuredLLM
+from llama_index.core.program.function_program import get_function_tool
 
 from ctxopt_core.model_settings import ModelSettings
 
@@ -37,7 +39,13 @@ def settings_of(llm: object) -> ModelSettings:
         name=metadata.model_name if named else _own_name(llm),
         max_input_tokens=metadata.context_window,
         answer_tokens=metadata.num_output if metadata.num_output > 0 else None,
+        schemas=schemas_of_answer(llm),
     )
+
+
+def schemas_of_answer(llm: LLM) -> tuple[dict[str, Any], ...]:
+    """Return what a model that answers in a structure of its own sends with each request: the schema of that."""
+    return (get_function_tool(llm.output_cls).metadata.to_openai_tool(),) if isinstance(llm, StructuredLLM) else ()
 
 
 def optional_settings(llm: object) -> ModelSettings | None:

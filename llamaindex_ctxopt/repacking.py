@@ -15,7 +15,6 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.indices.prompt_helper import PromptHelper
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
-from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, SelectorPromptTemplate
 from llama_index.core.prompts.prompt_utils import get_biggest_prompt, get_empty_prompt_messages, get_empty_prompt_txt
 
@@ -23,6 +22,7 @@ from ctxopt_core.budget import ContextBudget
 from ctxopt_core.callable_counter import CallableCounter
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.framework_tokens import framework_counter, framework_tokens
+from llamaindex_ctxopt.model_settings import schemas_of_answer
 
 _USUAL_OUTPUT = 256
 
@@ -34,7 +34,7 @@ class RepackRule:
     Args:
         context_window: The window that its prompt helper knows, in tokens.
         num_output: The tokens that it keeps free for the answer.
-        counter: Its tokenizer.
+        counter: Its tokenizer, which counts documents, prompts that are one text, and roles.
     """
 
     context_window: int
@@ -83,8 +83,9 @@ def prompt_tokens(prompts: Sequence[BasePromptTemplate], query: str, llm: LLM | 
 
 
 def history_tokens(messages: Iterable[ChatMessage], counter: TokenCounter) -> int:
-    """Return what LlamaIndex counts for messages, in tokens."""
-    return sum(framework_tokens(message, counter) for message in messages)
+    """Return what LlamaIndex counts for messages with a prompt helper whose tokenizer is `counter`, in tokens."""
+    contents = framework_counter()
+    return sum(framework_tokens(message, counter, contents) for message in messages)
 
 
 def _tokens_of_model(llm: LLM | None, counter: TokenCounter) -> int:
@@ -92,8 +93,8 @@ def _tokens_of_model(llm: LLM | None, counter: TokenCounter) -> int:
     if llm is None:
         return 0
     if isinstance(llm, StructuredLLM):
-        schema = [get_function_tool(llm.output_cls).metadata.to_openai_tool()]
-        return counter.count(llm.llm.system_prompt or "") + counter.count(str(schema))
+        schemas = list(schemas_of_answer(llm))
+        return counter.count(llm.llm.system_prompt or "") + counter.count(str(schemas))
     return counter.count(llm.system_prompt or "")
 
 
