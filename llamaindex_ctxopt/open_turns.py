@@ -44,10 +44,14 @@ class OpenTurn:
     handed_out: ref[HandedOutHistory] | None = None
 
     def goes_on(self, query: str, messages: Sequence[ChatMessage]) -> bool:
-        """Tell whether a history that is asked for is the one that was decided with the documents."""
-        if self.handed_out is not None or query != self.query or len(messages) != len(self.messages):
+        """Tell whether a history that is asked for is the one that was decided with the documents.
+
+        Messages that were stored meanwhile belong to other turns of an engine that is asked several things at once.
+        """
+        known = len(self.messages)
+        if self.handed_out is not None or query != self.query or len(messages) < known:
             return False
-        return not messages or messages[-1] == self.messages[-1]
+        return known == 0 or messages[known - 1] == self.messages[-1]
 
 
 _AT_ONCE = 16  # engines inside one another; what was left open before them is forgotten
