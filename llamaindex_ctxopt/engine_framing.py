@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
@@ -12,7 +12,7 @@ from llama_index.core.prompts import BasePromptTemplate
 
 from ctxopt_core.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
 from ctxopt_core.rendering import DocumentRendering, Draft, conversation_tokens, schema_tokens
-from ctxopt_core.request import ContextRequest
+from ctxopt_core.request import ContextRequest, Document
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.engine_prompts import EMPTY_SLOTS, EnginePrompts, rendered, variants
 from llamaindex_ctxopt.message_views import kept_messages, view_of
@@ -89,8 +89,17 @@ class EngineFraming:
             most = max(most, self._condensing(kept, self.prompts.condense, counter))
         return most + request.fixed_tokens
 
+    def in_one_chunk(self, documents: Sequence[Document]) -> bool:
+        """Tell whether documents are within the limit that the user has set to what LlamaIndex puts into one call."""
+        if self.rule is None or self.rule.chunk_limit is None:
+            return True
+        texts = {index: document.text or "" for index, document in enumerate(documents)}
+        return not self.rule.counter.exceeds(self._joined(texts), self.rule.chunk_limit)
+
     def _context(self, draft: Draft) -> str:
-        texts = {**dict.fromkeys(self.textless, ""), **dict(draft.documents)}
+        return self._joined({**dict.fromkeys(self.textless, ""), **dict(draft.documents)})
+
+    def _joined(self, texts: Mapping[int, str]) -> str:
         return self.prompts.join([self.documents.render(index, text) for index, text in texts.items()])
 
     def _prompt(self, request: ContextRequest, documents: str, counter: TokenCounter) -> int:

@@ -130,8 +130,9 @@ class EngineFitting:
         return pack_nodes(nodes, request.task or request.query, room, budgeting, self.options.documents).nodes
 
     def fits(self, request: EngineRequest) -> bool:
-        """Tell whether a request fits as it is."""
-        return fits(self._subject(*self._framed(request)))
+        """Tell whether a request fits as it is, and LlamaIndex makes one call of it."""
+        given, framing = self._framed(request)
+        return fits(self._subject(given, framing)) and framing.in_one_chunk(given.documents)
 
     def documents_share(self, request: EngineRequest, need: int | None) -> int:
         """Return what is to be kept for documents that are not there yet, in tokens.

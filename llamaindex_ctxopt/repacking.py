@@ -35,11 +35,13 @@ class RepackRule:
         context_window: The window that its prompt helper knows, in tokens.
         num_output: The tokens that it keeps free for the answer.
         counter: Its tokenizer, which counts documents, prompts that are one text, and roles.
+        chunk_limit: The most documents that it puts into one call, in tokens, where the user has set a limit to that.
     """
 
     context_window: int
     num_output: int
     counter: TokenCounter
+    chunk_limit: int | None = None
 
     def limit(self, padding: int) -> int:
         """Return what prompt and documents may count together in its own count, in tokens."""
@@ -58,6 +60,7 @@ def repack_rule(llm: LLM | None, budget: ContextBudget) -> RepackRule | None:
             context_window=helper.context_window,
             num_output=helper.num_output,
             counter=_counter_of(helper),
+            chunk_limit=helper.chunk_size_limit,
         )
     if llm is not None:
         metadata = llm.metadata

@@ -170,6 +170,7 @@ def test_i7_what_is_told_is_one_call_and_within_the_window(
     [
         pytest.param(PromptHelper(context_window=2_000, num_output=100), id="smaller"),
         pytest.param(PromptHelper(context_window=2_000, num_output=100, tokenizer=str.split), id="other tokenizer"),
+        pytest.param(PromptHelper(context_window=2_000, num_output=100, chunk_size_limit=512), id="limit to a chunk"),
         pytest.param(PromptHelper(context_window=9_000, num_output=100), id="larger"),
     ],
 )
