@@ -51,9 +51,13 @@ class Table:
 
 
 def build_table(
-    reviewed: Iterable[CatalogueRow], aliases: Mapping[str, str], said: Iterable[Listing], today: date
+    reviewed: Iterable[CatalogueRow],
+    aliases: Mapping[str, str],
+    said: Iterable[Listing],
+    today: date,
+    kinds: Mapping[str, str] | None = None,
 ) -> Table:
-    """Put the reviewed rows and what the sources say into one table."""
+    """Put the reviewed rows and what the sources say into one table; `kinds` names those of no chat models."""
     table = Table()
     known = ModelIndex([(model, row) for row in reviewed for model in row.ids])
     for row in reviewed:
@@ -61,7 +65,9 @@ def build_table(
             table.add(id_spellings(model)[0], model, row)
     smallest = min(row.input_limit for row in reviewed if row.kind == "chat")
     skipped = {id_spellings(alias)[0] for alias in aliases}
-    home, hosted = _by_owner(said, skipped)
+    other = {id_spellings(model)[0]: kind for model, kind in (kinds or {}).items()}
+    told = (replace(item, kind=item.kind or other.get(id_spellings(item.model)[0])) for item in said)
+    home, hosted = _by_owner(told, skipped)
     for name, listed in home.items():
         _add_home(table, known, name, listed, today)
     for model, listed in hosted.items():

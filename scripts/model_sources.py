@@ -90,7 +90,7 @@ def versions(found: dict[str, Path]) -> dict[str, str]:
 
 def listings(found: dict[str, Path]) -> Iterator[Listing]:
     """Yield what every source says about every id whose figures it knows."""
-    yield from _litellm(_text(found["litellm"], "model_prices_and_context_window_backup.json"))
+    yield from _litellm(found["litellm"])
     yield from _genai_prices(_text(found["genai-prices"], "genai_prices/data.py"))
     for package, host in LANGCHAIN.items():
         yield from langchain_listings(_text(found[package], "data/_profiles.py"), host)
@@ -104,23 +104,32 @@ def _text(wheel: Path, ending: str) -> str:
         return archive.read(name).decode()
 
 
-def _litellm(text: str) -> Iterator[Listing]:
-    for model, entry in json.loads(text).items():
+def other_kinds(found: dict[str, Path]) -> dict[str, str]:
+    """Return the kind of every id that LiteLLM lists as no chat model, with or without figures."""
+    table = _litellm_table(found["litellm"])
+    return {model: kind for model, entry in table for kind in [_kind(entry)] if kind != "chat"}
+
+
+def _litellm_table(wheel: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    content = json.loads(_text(wheel, "model_prices_and_context_window_backup.json"))
+    for model, entry in content.items():
         provider = str(entry.get("litellm_provider", ""))
         if model == "sample_spec" or "*" in model or re.match(r"(?:together|fireworks)-ai-", model):
             continue
         # Ids without a path are the providers' own, those of Amazon among them.
-        host = "" if "/" in model else f"{provider}/"
-        if provider.startswith(("bedrock", "vertex_ai-language", "text-completion-openai", "vertex_ai-text")):
-            host = ""
-        mode = entry.get("mode", "other")
-        yield from _known(
-            model=host + model,
-            source="litellm",
-            limit=entry.get("max_input_tokens"),
-            answer=entry.get("max_output_tokens"),
-            kind=_MODES.get(mode, mode),
-        )
+        bare = provider.startswith(("bedrock", "vertex_ai-language", "text-completion-openai", "vertex_ai-text"))
+        yield model if bare or "/" in model else f"{provider}/{model}", entry
+
+
+def _kind(entry: dict[str, Any]) -> str:
+    mode = entry.get("mode") or "chat"  # aliases of LiteLLM's own have none
+    return _MODES.get(mode, mode)
+
+
+def _litellm(wheel: Path) -> Iterator[Listing]:
+    for model, entry in _litellm_table(wheel):
+        limit, answer = entry.get("max_input_tokens"), entry.get("max_output_tokens")
+        yield from _known(model=model, source="litellm", limit=limit, answer=answer, kind=_kind(entry))
 
 
 def _genai_prices(text: str) -> Iterator[Listing]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from model_rules import RULE, Table, build_table, rows_with_ids
-from model_sources import LANGCHAIN, LLAMA_INDEX, Listing, download, listings, versions, wheels
+from model_sources import LANGCHAIN, LLAMA_INDEX, Listing, download, listings, other_kinds, versions, wheels
 
 from ctxopt_core.catalogue import CatalogueRow, smallest_chat_window
 from ctxopt_core.model_ids import id_spellings
@@ -77,7 +77,7 @@ def written(header: dict[str, Any], rows: list[CatalogueRow]) -> str:
 def update(found: dict[str, Path]) -> tuple[Table, list[CatalogueRow]]:
     content = json.loads(REVIEWED.read_text(encoding="utf-8"))
     reviewed = reviewed_rows(content)
-    table = build_table(reviewed, content["aliases"], listings(found), date.today())
+    table = build_table(reviewed, content["aliases"], listings(found), date.today(), other_kinds(found))
     rows = list(rows_with_ids(table, reviewed))
     header = {
         "rule": RULE.format(smallest=smallest_chat_window(reviewed)),

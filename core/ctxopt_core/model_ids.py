@@ -19,8 +19,8 @@ _PUBLISHED = frozenset({"o200k_base", "cl100k_base"})
 _O200K = re.compile(
     r"(?:chat)?gpt-(?:4o|4-\d{1,2}(?:-|$)|[5-9]|[1-9]\d|oss|audio|chat|realtime)|o\d+(?:-|$)|codex-mini"
 )
-# Hosts that write a vendor or themselves before the names of models whose figures are their providers'.
-_VENDOR_PREFIX = re.compile(r"^(?:anthropic|databricks|openai)-(?=claude|gemini|gpt-(?!oss)|o\d)")
+# Some hosts write the vendor before the names of models whose figures are their providers'.
+_VENDOR_PREFIX = re.compile(r"^(?:anthropic|openai)-(?=claude|gemini|gpt-(?!oss)|o\d)")
 _CL100K = re.compile(r"gpt-4(?!-\d{1,2}(?:-|$))(?:-|$)|gpt-3-5|text-embedding-(?:3|ada)")
 
 

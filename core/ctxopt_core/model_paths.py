@@ -42,6 +42,7 @@ _HOSTS = {
     "x-ai": "xai",
     **dict.fromkeys(("z-ai", "zai-org"), "zai"),
 }
+_DATABRICKS = "databricks-"
 _REGIONAL_HOSTS = frozenset({"azure", "bedrock"})
 _REGION_PART = re.compile(
     r"us|eu|global|global-standard|converse|invoke|[a-z]{2}(?:-gov|-iso[a-z]?)?-[a-z]+-\d|\d-month-commitment"
@@ -65,6 +66,8 @@ def path_and_name(text: str) -> tuple[list[str], str]:
     vendor, name = _vendor_and_name(_REGION.sub("", name, count=1))
     if vendor and not had_revision:
         name = _VENDOR_REVISION.sub("", name)
+    if name.startswith(_DATABRICKS):
+        scope, name = scope or ["databricks"], name.removeprefix(_DATABRICKS)
     return _scope(scope, vendor), _without_tag(re.sub(r"@(?=\d)", "-", name))
 
 
