@@ -23,7 +23,8 @@ class CatalogueRow:
         context_window: Tokens of input and answer together.
         max_input_tokens: Tokens of input, where the provider limits them below the window.
         max_output_tokens: Tokens of the longest answer.
-        kind: `chat`, or what else it is. Only chat rows count for the smallest chat window.
+        kind: `chat`, or what else it is; `legacy` for chat models with smaller windows than those in use today.
+            Only chat rows count for the smallest chat window.
         tokenizer: A published encoding, or the name of a family without one.
         sources: Where the figures come from; the file explains the names.
         checked: When they were looked up.
