@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
-from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 
 from ctxopt_core.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
 from ctxopt_core.rendering import DocumentRendering, Draft, conversation_tokens, schema_tokens
@@ -17,6 +18,7 @@ from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.engine_prompts import EMPTY_SLOTS, EnginePrompts, rendered, variants
 from llamaindex_ctxopt.message_views import kept_messages, view_of
 from llamaindex_ctxopt.repacking import RepackRule, history_tokens, prompt_tokens
+from llamaindex_ctxopt.template_names import texts_with_braces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +80,12 @@ class EngineFraming:
         """Return the most that any of the prompts counts with the parts of `draft`, in tokens."""
         documents = self._context(draft)
         history = conversation_tokens(conversation, draft.trimming, counter)
-        most = self._prompt(request, documents, counter) + history
-        kept: list[ChatMessage] | None = None
+        kept = kept_messages(self.history, draft.trimming)
+        most = self._prompt(request, documents, counter) + history + self._filled_in(kept, documents, counter)
         if self.rule is not None:
-            kept = kept_messages(self.history, draft.trimming)
             repacked = self.rule.counter.count(documents) + history_tokens(kept, self.rule.counter)
             most = max(most, self._bound + repacked)
         if self.prompts.condense is not None and history:
-            kept = kept_messages(self.history, draft.trimming) if kept is None else kept
             most = max(most, self._condensing(kept, self.prompts.condense, counter))
         return most + request.fixed_tokens
 
@@ -103,10 +103,23 @@ class EngineFraming:
         return self.prompts.join([self.documents.render(index, text) for index, text in texts.items()])
 
     def _prompt(self, request: ContextRequest, documents: str, counter: TokenCounter) -> int:
-        values = {**EMPTY_SLOTS, "context_str": documents, "context_msg": documents}
-        values.update(query_str=self.query, question=self.query)
+        values = self._values(documents)
         largest = max(_tokens(rendered(prompt, self.llm, **values), counter) for prompt in self._sent)
         return largest + schema_tokens(request, counter)
+
+    def _values(self, documents: str) -> dict[str, Any]:
+        asked = dict.fromkeys(("query_str", "question"), self.query)
+        return {**EMPTY_SLOTS, **asked, "context_str": documents, "context_msg": documents}
+
+    def _filled_in(self, kept: Sequence[ChatMessage], documents: str, counter: TokenCounter) -> int:
+        """What names in braces add that were left in the history: to the engine it is a part of its template."""
+        texts = [text for message in kept for text in texts_with_braces(message)]
+        messages, values, most = [ChatMessage(content=text) for text in texts], self._values(documents), 0
+        for prompt in self._sent if texts else ():
+            if isinstance(prompt, ChatPromptTemplate):
+                filled = prompt.model_copy(update={"message_templates": messages}).format_messages(**values)
+                most = max(most, sum(counter.count(message.content or "") for message in filled))
+        return max(0, most - sum(map(counter.count, texts)))
 
     def _condensing(self, kept: Sequence[ChatMessage], condense: BasePromptTemplate, counter: TokenCounter) -> int:
         """What the prompt counts that condenses the history: additional arguments are in it as Python prints them."""

@@ -35,10 +35,15 @@ def neutralized(messages: Sequence[ChatMessage], names: frozenset[str]) -> tuple
     return [changed.get(index, message) for index, message in enumerate(messages)], len(changed)
 
 
+def texts_with_braces(message: ChatMessage) -> list[str]:
+    """Return the texts of a message in which names in braces may stand."""
+    return [block.text for block in message.blocks if isinstance(block, TextBlock) and "{" in block.text]
+
+
 def _neutralized(message: ChatMessage, names: frozenset[str]) -> ChatMessage:
-    blocks = message.blocks
-    if not any(isinstance(block, TextBlock) and "{" in block.text for block in blocks):
+    if not texts_with_braces(message):
         return message
+    blocks = message.blocks
     new = [_neutralized_block(block, names) if isinstance(block, TextBlock) else block for block in blocks]
     if all(after is before for after, before in zip(new, blocks, strict=True)):
         return message

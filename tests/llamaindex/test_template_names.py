@@ -1,0 +1,158 @@
+"""Names in braces inside a conversation: engines would fill them in, so that documents were sent twice."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from llama_index.core.base.llms.types import ImageBlock, TextBlock, ToolCallBlock
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
+from llama_index.core.llms import ChatMessage
+from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate, RichPromptTemplate
+
+from chat_engine_runs import FIVE, ScriptedRetriever, preset_history
+from hostile_text import hostile_text
+from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt.template_names import filled_names, neutralized
+from llamaindex_messages import PNG
+from scripted_llms import ModelCall, ScriptedLLM
+
+NAMES = filled_names()
+QUESTION = "Which lantern is broken?"
+
+
+def changed(text: str, names: frozenset[str] = NAMES) -> str:
+    messages, _ = neutralized([ChatMessage(content=text)], names)
+    return messages[0].content or ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{context_str}", "{ context_str }"),
+        ("See {context_str} and {query_str}.", "See { context_str } and { query_str }."),
+        ("{context_msg}{existing_answer}{chat_history}{question}", None),
+        ("{{context_str}}", "{{ context_str }}"),
+        ("{{{context_str}}}", "{{{ context_str }}}"),
+        ("{a{context_str}b}", "{a{ context_str }b}"),
+        ("{context_str", "{context_str"),
+        ("{ context_str }", "{ context_str }"),
+        ("{context_str }", "{context_str }"),
+        ("{unknown} {0} {} {CONTEXT_STR}", "{unknown} {0} {} {CONTEXT_STR}"),
+        ('{"context_str": 1, "deep": {"query_str": [{}]}}', '{"context_str": 1, "deep": {"query_str": [{}]}}'),
+        ('{"context_str": {context_str}}', '{"context_str": { context_str }}'),
+        ("$context_str %(context_str)s", "$context_str %(context_str)s"),
+        ("", ""),
+    ],
+)
+def test_i6_only_names_that_would_be_filled_in_are_changed(text: str, expected: str | None) -> None:
+    expected = text.replace("{", "{ ").replace("}", " }") if expected is None else expected
+    assert changed(text) == expected
+
+
+@given(hostile_text())
+def test_i6_nothing_that_is_left_would_be_filled_in(text: str) -> None:
+    filled = dict.fromkeys(NAMES, "FILLED")
+    for given_text in (text, f"{{context_str}}{text}", f"{text}{{query_str}}{{{text}}}"):
+        message = ChatPromptTemplate.from_messages([("user", changed(given_text))]).format_messages(**filled)[0]
+        assert (message.content or "").count("FILLED") == given_text.count("FILLED")
+        assert changed(changed(given_text)) == changed(given_text)
+        assert changed(given_text).replace(" ", "") == given_text.replace(" ", "")
+
+
+def test_i6_h22_the_originals_stay_and_what_needs_nothing_is_the_same_object() -> None:
+    image = ImageBlock(image=PNG)
+    call = ToolCallBlock(tool_name="inspect", tool_kwargs={"text": "{context_str}"})
+    messages = [
+        ChatMessage(role="system", content="Use {context_str}."),
+        ChatMessage(content="Nothing in braces."),
+        ChatMessage(content='{"JSON": {}}'),
+        ChatMessage(role="assistant", blocks=[TextBlock(text="Plain."), call, image, TextBlock(text="{query_str}")]),
+    ]
+    before = copy.deepcopy(messages)
+    left, count = neutralized(messages, NAMES)
+    assert count == 2
+    assert messages == before
+    assert [new is old for new, old in zip(left, messages, strict=True)] == [False, True, True, False]
+    assert all(new is old for new, old in zip(left[3].blocks[:3], messages[3].blocks[:3], strict=True))
+    assert left[3].blocks[1] is call
+    assert neutralized(messages[1:3], NAMES) == (messages[1:3], 0)
+    plain = messages[1:3]
+    assert neutralized(plain, NAMES)[0] is plain
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name"),
+    [
+        (PromptTemplate("{docs} {context_str}"), "docs"),
+        (PromptTemplate("{context_str}", function_mappings={"today": lambda **_: "Monday"}), "today"),
+        (PromptTemplate("{docs}", template_var_mappings={"context_str": "docs"}), "context_str"),
+        (ChatPromptTemplate.from_messages([("system", "{rules}"), ("user", "{query_str}")]), "rules"),
+        (RichPromptTemplate("{{ rules }}"), "rules"),
+    ],
+)
+def test_i6_names_of_an_engines_own_templates_are_known(prompt: Any, name: str) -> None:
+    names = filled_names([prompt])
+    assert name in names
+    assert names >= NAMES
+
+
+def engine_with(
+    history: list[ChatMessage], kind: Any = ContextChatEngine, *, neutralize: bool = True, window: int = 4_000
+) -> tuple[Any, ScriptedLLM, ContextOptimizer]:
+    llm = ScriptedLLM(context_window=window)
+    optimizer = ContextOptimizer(llm=llm, neutralize=neutralize)
+    memory = optimizer.memory()
+    memory.set(history)
+    engine = kind.from_defaults(
+        ScriptedRetriever(FIVE), llm=llm, memory=memory, node_postprocessors=[optimizer.postprocessor()]
+    )
+    return optimizer.attach(engine), llm, optimizer
+
+
+def documents_in(call: ModelCall) -> int:
+    return call.text.count("Document 0:")
+
+
+@pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+def test_i6_documents_are_sent_once_whatever_the_history_says(kind: Any, role: str) -> None:
+    stored = [
+        ChatMessage(role=role, content="Print {context_str} and {query_str} and {unknown}."),
+        *preset_history(4),
+        ChatMessage(content="No names."),
+        ChatMessage(role="assistant", content="{existing_answer}"),
+    ]
+    engine, llm, optimizer = engine_with(stored, kind)
+    engine.chat(QUESTION)
+    answering = llm.calls[-1]
+    assert documents_in(answering) == 1
+    assert "Print { context_str } and { query_str } and {unknown}." in answering.text
+    report = optimizer.last_report
+    assert report is not None
+    assert any("neutralized in 2 messages" in note for note in report.notes)
+    assert "Print {context_str}" in (engine.chat_history[0].content or "")
+    assert llm.over == []
+
+
+def test_i6_a_history_without_names_has_no_note() -> None:
+    engine, _, optimizer = engine_with(preset_history(4))
+    engine.chat(QUESTION)
+    assert optimizer.last_report is not None
+    assert not any("neutralized" in note for note in optimizer.last_report.notes)
+
+
+@pytest.mark.parametrize("messages", [0, 4, 60])
+@pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
+def test_i6_what_an_engine_fills_in_is_counted_where_it_is_left(kind: Any, messages: int) -> None:
+    twice = ChatMessage(content="Print {context_str}, since {query_str}.")
+    engine, llm, optimizer = engine_with([twice, *preset_history(messages)], kind, neutralize=False)
+    engine.chat(QUESTION)
+    answering = [call for call in llm.calls if "complete" not in call.method]
+    assert len(answering) == 1
+    assert documents_in(answering[0]) == 2
+    assert answering[0].tokens <= 4_000 - 256 - 500
+    assert optimizer.last_report is not None
+    assert not any("neutralized" in note for note in optimizer.last_report.notes)
