@@ -5,7 +5,7 @@ LlamaIndex offers no public way to most of them. What is read here is what its e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer, Refine, Simp
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_ctxopt.engine_prompts import EnginePrompts, Preamble, context_prompts, joined_as_repacked
+from llamaindex_ctxopt.structured_answers import answer_schemas
 
 _PADDING_OF_OTHERS = 5
 _WITH_DOCUMENTS = ("text_qa_template", "refine_template", "summary_template")
@@ -38,12 +39,14 @@ class AttachedEngine:
         documents: The prompts of the request with the documents; None where it has none.
         history: The prompts of the request with the history; the same ones where both are in one request. None where
             the history is sent as it is.
+        schemas: What goes with the request with the documents.
     """
 
     llm: LLM
     preamble: Preamble
     documents: EnginePrompts | None = None
     history: EnginePrompts | None = None
+    schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
 
 def read_engine(engine: object) -> AttachedEngine:
@@ -91,6 +94,7 @@ def _condense_question(engine: Any) -> AttachedEngine:
         preamble=Preamble(),
         documents=inner.documents,
         history=history,
+        schemas=inner.schemas,
     )
 
 
@@ -123,6 +127,7 @@ def _answering(
         llm=synthesizer._llm,  # noqa: SLF001
         preamble=Preamble(),
         documents=documents if filled else None,
+        schemas=answer_schemas(synthesizer),
     )
 
 

@@ -114,7 +114,8 @@ class EnginePlan:
         budgeting, options, llm = self.budgeting, self.settings.options, engine.llm
         documents = history = None
         if engine.documents is not None:
-            documents = EngineFitting.of(budgeting, options, engine.documents, llm)
+            with_schemas = replace(budgeting, schemas=(*budgeting.schemas, *engine.schemas))
+            documents = EngineFitting.of(with_schemas, options, engine.documents, llm)
         if engine.history is engine.documents:
             history = documents
         elif engine.history is not None:
