@@ -44,7 +44,7 @@ class ModelIndex(Generic[FiguresT]):
     3. A bare name that stands for several listed ids with a path, and for none without, is ambiguous: not
        found.
     4. The longest listed id that the name begins with decides, if only dates, sizes and the like follow. A
-       further version number is another model.
+       further version number is another model. If the bare name is listed too, the smaller input limit decides.
     5. An alias stands for a listed id, and for nothing longer.
     """
 
@@ -82,7 +82,7 @@ class ModelIndex(Generic[FiguresT]):
         """Return the figures of `model`, or None."""
         *scoped, bare = id_spellings(model)
         for spelling in scoped:
-            found = self._figures(spelling) or self._beginning_of(spelling)
+            found = self._figures(spelling) or self._no_more_than(bare, self._beginning_of(spelling))
             if found is not None:
                 return found
         if bare in self._lent:
@@ -91,6 +91,10 @@ class ModelIndex(Generic[FiguresT]):
 
     def _figures(self, spelling: str) -> FiguresT | None:
         return self._listed.get(self._aliases.get(spelling, spelling))
+
+    def _no_more_than(self, bare: str, found: FiguresT | None) -> FiguresT | None:
+        own = self._figures(bare)
+        return own if found is not None and own is not None and own.input_limit < found.input_limit else found
 
     def _beginning_of(self, spelling: str) -> FiguresT | None:
         end = spelling.rfind("-")

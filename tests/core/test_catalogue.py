@@ -65,6 +65,8 @@ def test_t7_whole_id_then_bare_name(listed, model, limit):
         pytest.param([("command-a", 100)], "command-a-03-2025", 100, id="month-and-year"),
         pytest.param([("llama-3.1", 100)], "llama-3.1-8b-instruct", 100, id="size"),
         pytest.param([("llama-4", 100)], "llama-4-17b-128e-instruct-fp8", 100, id="experts-and-precision"),
+        pytest.param([("host/o1", 200), ("o1-preview", 100)], "host/o1-preview", 100, id="not-more-than-its-own"),
+        pytest.param([("host/o1", 100), ("o1-preview", 200)], "host/o1-preview", 100, id="the-host-has-less"),
         pytest.param([("mixtral", 100)], "mixtral-8x7b-instruct-v0.1", None, id="unknown-tail"),
         pytest.param(
             [("deepseek-r1", 100)], "deepseek-r1-distill-llama-70b", None, id="a-smaller-copy-is-another-model"
