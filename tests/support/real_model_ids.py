@@ -73,6 +73,7 @@ OPENAI = {
         "o1 o1-2024-12-17 o3 o3-mini-2025-01-31 o4-mini azure/o4-mini openrouter/openai/o3-pro o3-deep-research"
     ),
     Expected(128_000, None, 65_536, O200K): "o1-mini",
+    Expected(128_000, None, None, O200K): "o1-preview-2024-09-12 openrouter/openai/o1-preview chatgpt-4o-latest",
     Expected(8_192, None, 4_096, CL100K): "gpt-4 gpt-4-0613 azure/gpt-4 openai:gpt-4",
     Expected(128_000, None, 4_096, CL100K): "gpt-4-turbo gpt-4-turbo-2024-04-09 gpt-4-1106-preview",
     Expected(16_385, None, 4_096, CL100K): "gpt-3.5-turbo azure/gpt-35-turbo openai/gpt-3.5-turbo-16k",
