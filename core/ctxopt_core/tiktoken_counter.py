@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ctxopt_core.count_cache import CountCache, shared_cache
+from ctxopt_core.fast_counting import fast_count_of
 from ctxopt_core.safe_cuts import PIECE, pieces, pieces_from_end
 from ctxopt_core.surrogates import has_surrogates, index_before_joining, joined_surrogates
 from ctxopt_core.vocabulary import BUNDLED_ENCODINGS, load_encoding
@@ -29,7 +30,8 @@ class TiktokenCounter:
     """Count tokens exactly as tiktoken does, special tokens in a text being ordinary text.
 
     The vocabulary is loaded by the first count. Counts are cached per encoding for the whole process. A counter
-    pickles by the name of its encoding.
+    pickles by the name of its encoding. Where `toktok-rs` is installed (the extra `fast`) it does the counting that it
+    is known to do as tiktoken does.
 
     Args:
         name: A tiktoken encoding. `o200k_base` and `cl100k_base` need no network.
@@ -75,7 +77,7 @@ class TiktokenCounter:
         if len(text) > PIECE and self._bundled:
             tokens = sum(self._count_piece(text[start:stop]) for start, stop in pieces(text))
         else:
-            tokens = len(self._encode(text))
+            tokens = self._count_at_once(text)
         self._cache.store(text, tokens)
         return tokens
 
@@ -215,9 +217,14 @@ class TiktokenCounter:
         """Count a piece between safe cuts. Pieces are remembered, so a text that has grown costs what was added."""
         known = self.known(piece)
         if known is None:
-            known = len(self._encode(piece))
+            known = self._count_at_once(piece)
             self._cache.store(piece, known)
         return known
+
+    def _count_at_once(self, text: str) -> int:
+        fast = fast_count_of(self.name)
+        tokens = None if fast is None or len(text) >= _BLANK_RUN else fast(text)
+        return len(self._encode(text)) if tokens is None else tokens
 
     def _encode(self, text: str) -> list[int]:
         encoding = self._encoding or self._loaded()
