@@ -85,9 +85,11 @@ class EngineFraming:
         if self.rule is not None:
             repacked = self.rule.counter.count(documents) + history_tokens(kept, self.rule.counter)
             most = max(most, self._bound + repacked)
+        most += request.fixed_tokens
         if self.prompts.condense is not None and history:
+            # It is sent before there are documents, so that nothing is kept for them.
             most = max(most, self._condensing(kept, self.prompts.condense, counter))
-        return most + request.fixed_tokens
+        return most
 
     def in_one_chunk(self, documents: Sequence[Document]) -> bool:
         """Tell whether documents are within the limit that the user has set to what LlamaIndex puts into one call."""

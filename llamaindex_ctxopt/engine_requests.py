@@ -25,6 +25,7 @@ from llamaindex_ctxopt.larger_counter import larger
 from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
 from llamaindex_ctxopt.node_packing import pack_nodes
 from llamaindex_ctxopt.node_rendering import NodeRendering, node_views, with_text
+from llamaindex_ctxopt.printed_messages import PrintedMessages
 from llamaindex_ctxopt.repacking import RepackRule, history_tokens, repack_rule
 from llamaindex_ctxopt.split_nodes import SplitNodes
 from llamaindex_ctxopt.textless_nodes import in_their_places, textless_nodes
@@ -158,11 +159,12 @@ class EngineFitting:
         history = request.messages if self.prompts.takes_history else ()
         split = self.prompts.split
         views, nodes = node_views(request.nodes), request.nodes
+        messages = MessageViews(history) if self.prompts.condense is None else PrintedMessages(history)
         rule = repack_rule(self.llm, self.budgeting.budget) if self.prompts.bounding else None
         given = ContextRequest(
             query=request.query,
             documents=views,
-            history=MessageViews(history),
+            history=messages,
             tools=self.budgeting.schemas,
             fixed_tokens=request.reserved + self._settled_tokens(request.settled, rule),
         )
