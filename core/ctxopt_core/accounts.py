@@ -12,7 +12,8 @@ from ctxopt_core.cutting import Cut
 from ctxopt_core.document_costs import is_blank
 from ctxopt_core.documents import Packing
 from ctxopt_core.history import Trimming
-from ctxopt_core.report import DocumentReport, FitReport, HistoryReport, SectionReport, State
+from ctxopt_core.history_strip import turn_stretches
+from ctxopt_core.report import DocumentReport, FitReport, HistoryReport, SectionReport, State, Stretch
 from ctxopt_core.request import Document
 from ctxopt_core.section_cuts import section_tokens
 from ctxopt_core.subject import Subject, as_given
@@ -24,6 +25,7 @@ def report_of_untouched(subject: Subject, budget: ContextBudget) -> FitReport:
     return FitReport(
         untouched=True,
         history=HistoryReport(messages=length, kept=length),
+        count_history=_strip(subject, as_given(subject).trimming),
         documents=tuple(
             DocumentReport(id=_document_id(document, i), score=document.score, state="kept")
             for i, document in enumerate(subject.request.documents)
@@ -46,6 +48,7 @@ def report_of_cut(subject: Subject, budget: ContextBudget, cut: Cut, fell_back_t
         selection=cut.packing.selection,
         score_order_share=cut.packing.score_order_share,
         history=_history(subject, trimming),
+        count_history=_strip(subject, trimming),
         strategy=trimming.strategy,
         fell_back_to=fell_back_to or trimming.fell_back_to,
         notes=(*notes, *trimming.notes),
@@ -107,6 +110,10 @@ def _before(subject: Subject) -> Callable[[], Mapping[str, int]]:
         }
 
     return count
+
+
+def _strip(subject: Subject, trimming: Trimming) -> Callable[[], Sequence[Stretch]]:
+    return lambda: turn_stretches(Conversation(subject.request.history, subject.counter), trimming)
 
 
 def _document_tokens(subject: Subject) -> list[int]:

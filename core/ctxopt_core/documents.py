@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from ctxopt_core.displayed import Displayed
 from ctxopt_core.document_costs import DocumentCosts, is_blank
 from ctxopt_core.document_policy import DocumentPolicy, is_whole_number
 from ctxopt_core.duplicates import duplicates
@@ -21,11 +22,14 @@ from ctxopt_core.request import Document
 from ctxopt_core.selection import Resolved, resolved_selection
 from ctxopt_core.tokens import TokenCounter
 
+if TYPE_CHECKING:
+    from ctxopt_core.sheet import Sheet
+
 DropReason = Literal["budget", "score", "duplicate", "empty", "count"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packing:
+class Packing(Displayed):
     """Which documents are kept. Everything refers to documents by their index.
 
     Args:
@@ -74,6 +78,11 @@ class Packing:
         """The dropped documents that rank above one that is kept, best first: too big, not too bad."""
         last = max((self.ranking.index(index) for index in self.kept if index in self.ranking), default=0)
         return tuple(index for index in self.ranking[:last] if index in self.dropped)
+
+    def _sheet(self) -> Sheet:
+        from ctxopt_core.part_sheets import sheet_of_packing
+
+        return sheet_of_packing(self)
 
 
 def pack_documents(

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ctxopt_core.report_rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, State
+from ctxopt_core.displayed import Displayed
+from ctxopt_core.report_rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, State, Stretch
 
 if TYPE_CHECKING:
     from ctxopt_core.cost import RequestCost
     from ctxopt_core.prices import Prices
+    from ctxopt_core.sheet import Sheet
 
-__all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "SectionReport", "State"]
+__all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "SectionReport", "State", "Stretch"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitReport:
+class FitReport(Displayed):
     """The account of one fit. It holds counts, ids and reasons, and no content.
 
     Figures that need the whole input (`input_tokens`, `saved`, `ratio`, `cost`, the `before` of a component; for an
@@ -52,6 +54,7 @@ class FitReport:
         count_before: Counts the whole input when it is asked for.
         count_documents: Counts every document when it is asked for.
         count_sections: Counts what is kept of every section when it is asked for.
+        count_history: Tells what became of the turns, oldest first, when it is asked for.
     """
 
     input_budget: int
@@ -80,6 +83,7 @@ class FitReport:
     count_before: Callable[[], Mapping[str, int]] = field(default=dict, repr=False, compare=False)
     count_documents: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
     count_sections: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
+    count_history: Callable[[], Sequence[Stretch]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
@@ -155,6 +159,11 @@ class FitReport:
         """Tokens of what is kept of each section, rendered."""
         return tuple(self.count_sections())
 
+    @cached_property
+    def history_strip(self) -> tuple[Stretch, ...]:
+        """What became of the turns of the conversation, from the oldest to the newest."""
+        return tuple(self.count_history())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values, ready for JSON."""
         from ctxopt_core.report_views import as_dict
@@ -173,6 +182,14 @@ class FitReport:
 
         return as_text(self)
 
+    def _sheet(self) -> Sheet:
+        from ctxopt_core.fit_sheet import sheet_of_report
+
+        return sheet_of_report(self)
+
+    def _plain_text(self) -> str:
+        return self.to_text()
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -181,5 +198,7 @@ class FitReport:
         state = dict(self.__dict__)
         state["_before"] = self._before
         state["document_tokens"], state["section_tokens"] = self.document_tokens, self.section_tokens
+        state["history_strip"] = self.history_strip
         state["count_before"], state["count_documents"], state["count_sections"] = dict, tuple, tuple
+        state["count_history"] = tuple
         return state

@@ -86,3 +86,29 @@ class SectionReport:
     name: str
     entries: int
     kept: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """A stretch of neighbouring turns (or messages) of a conversation: what became of how many of them."""
+
+    kept: int = 0
+    shortened: int = 0
+    summarised: int = 0
+    dropped: int = 0
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many turns there are of each state."""
+        return {name: getattr(self, name) for name in ("kept", "shortened", "summarised", "dropped")}
+
+    @property
+    def size(self) -> int:
+        """How many turns there are."""
+        return self.kept + self.shortened + self.summarised + self.dropped
+
+    @property
+    def state(self) -> str:
+        """What became of all of them; `mixed` where they differ."""
+        found = [name for name, count in self.counts.items() if count]
+        return found[0] if len(found) == 1 else "mixed"

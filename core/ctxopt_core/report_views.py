@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ctxopt_core.document_table import by_state, more_rows, most_telling, score_text, what_became
+from ctxopt_core.sheet_text import aligned
+from ctxopt_core.visible_text import beginning
+
 if TYPE_CHECKING:
     from ctxopt_core.report import DocumentReport, FitReport, HistoryReport
 
@@ -39,7 +43,11 @@ def as_dict(report: FitReport) -> dict[str, Any]:
         "selection": report.selection,
         "score_order_share": report.score_order_share,
         "repeated_tokens": report.repeated_tokens,
-        "history": {**asdict(report.history), "dropped": report.history.dropped},
+        "history": {
+            **asdict(report.history),
+            "dropped": report.history.dropped,
+            "strip": [asdict(stretch) for stretch in report.history_strip],
+        },
         "sections": [
             {**asdict(row), "tokens": tokens}
             for row, tokens in zip(report.sections, report.section_tokens, strict=True)
@@ -107,10 +115,17 @@ def as_text(report: FitReport) -> str:
 
 
 def _head(report: FitReport) -> list[str]:
+    rows = facts_of(report)
+    width = max(len(name) for name, _ in rows)
+    return [f"{name:<{width}}  {value}" for name, value in rows]
+
+
+def facts_of(report: FitReport) -> list[tuple[str, str]]:
+    """Return the figures of the whole request as names and texts."""
     window = f"{report.context_window:,}" if report.context_window is not None else "not given"
     source = f" ({report.window_source})" if report.window_source else ""
     counting = "exact" if report.exact else "estimate"
-    rows = [
+    return [
         ("model", report.model or "not given"),
         ("context window", window + source),
         ("reserve", f"{report.reserve:,}"),
@@ -120,8 +135,6 @@ def _head(report: FitReport) -> list[str]:
         ("saved", f"{report.saved:,} tokens ({1 - report.ratio:.0%})"),
         *_cost(report),
     ]
-    width = max(len(name) for name, _ in rows)
-    return [f"{name:<{width}}  {value}" for name, value in rows]
 
 
 def _cost(report: FitReport) -> list[tuple[str, str]]:
@@ -141,27 +154,24 @@ def _components(report: FitReport) -> list[str]:
     for name, component in report.components.items():
         budget = "" if component.budget is None else f"{component.budget:,}"
         rows.append((name, budget, f"{component.before:,}", f"{component.after:,}"))
-    return _aligned(rows)
+    return aligned(rows, (False, True, True, True))
 
 
 def _documents(report: FitReport) -> list[str]:
-    states = [row.state for row in report.documents]
-    summary = ", ".join(f"{states.count(state)} {state}" for state in ("kept", "partial", "dropped"))
     score = "" if report.cumulative_score is None else f"; score kept {report.cumulative_score:.4g}"
     chosen = "" if report.selection is None else f"; selection {report.selection}"
     if report.score_order_share is not None:
         chosen += f" (score order reaches {report.score_order_share:.1%} of it)"
-    given = list(zip(report.documents, report.document_tokens, strict=True))
-    shown = sorted(given, key=lambda pair: (not pair[0].outranked, ("partial", "dropped", "kept").index(pair[0].state)))
-    rows = [("document", "state", "score", "tokens"), *(_document_row(*pair) for pair in shown[:_MOST_ROWS])]
-    more = [f"... and {len(shown) - _MOST_ROWS} more"] if len(shown) > _MOST_ROWS else []
-    return [f"documents: {summary}{score}{chosen}", *_aligned(rows, left=2), *more]
+    shown = most_telling(report.documents)[:_MOST_ROWS]
+    rows = [("document", "state", "score", "tokens")]
+    rows += [_document_row(report.documents[index], report.document_tokens[index]) for index in shown]
+    more = [text] if (text := more_rows(len(report.documents), len(shown))) else []
+    heading = f"documents: {by_state(report.documents)}{score}{chosen}"
+    return [heading, *aligned(rows, (False, False, True, True)), *more]
 
 
 def _document_row(row: DocumentReport, tokens: int) -> tuple[str, str, str, str]:
-    identity = row.id if len(row.id) <= _LONGEST_ID else row.id[: _LONGEST_ID - 1] + "…"
-    reason = f" ({row.reason}{', outranks a kept one' if row.outranked else ''})" if row.reason else ""
-    return identity, row.state + reason, "" if row.score is None else f"{row.score:.3g}", f"{tokens:,}"
+    return beginning(row.id, _LONGEST_ID), what_became(row), score_text(row.score), f"{tokens:,}"
 
 
 def _history(report: FitReport) -> list[str]:
@@ -175,15 +185,3 @@ def _history(report: FitReport) -> list[str]:
 def _sections(report: FitReport) -> list[str]:
     rows = zip(report.sections, report.section_tokens, strict=True)
     return [f"{row.name}: {row.kept} of {row.entries} entries kept, {tokens:,} tokens" for row, tokens in rows]
-
-
-def _aligned(rows: list[tuple[str, str, str, str]], *, left: int = 1) -> list[str]:
-    """Return rows as lines; the first `left` columns are texts, the others numbers."""
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return [
-        "  ".join(
-            cell.ljust(width) if column < left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]

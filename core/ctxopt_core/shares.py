@@ -8,7 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from ctxopt_core.displayed import Displayed
+
+if TYPE_CHECKING:
+    from ctxopt_core.sheet import Sheet
 
 Component: TypeAlias = Literal["system", "query", "documents", "history"]
 """What is measured, budgeted and trimmed."""
@@ -29,7 +34,7 @@ class BudgetWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allocation:
+class Allocation(Displayed):
     """Tokens that each component may use; `allocation["documents"]` reads one by its name."""
 
     system: int
@@ -51,6 +56,11 @@ class Allocation:
     def as_dict(self) -> dict[str, int]:
         """Return the tokens by component."""
         return {name: self[name] for name in COMPONENTS}
+
+    def _sheet(self) -> Sheet:
+        from ctxopt_core.part_sheets import sheet_of_allocation
+
+        return sheet_of_allocation(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from ctxopt_core.displayed import Displayed
 from ctxopt_core.excerpts import Shortened
+
+if TYPE_CHECKING:
+    from ctxopt_core.sheet import Sheet
 
 DropReason = Literal["budget", "orphan", "empty", "superseded", "summarized"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trimming:
+class Trimming(Displayed):
     """What of a conversation is kept, by index into the conversation that was given.
 
     Args:
@@ -61,3 +65,8 @@ class Trimming:
     def reason(self, index: int) -> DropReason:
         """Return why message `index` was dropped."""
         return self.reasons.get(index, "budget")
+
+    def _sheet(self) -> Sheet:
+        from ctxopt_core.part_sheets import sheet_of_trimming
+
+        return sheet_of_trimming(self)

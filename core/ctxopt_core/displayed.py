@@ -1,0 +1,74 @@
+"""What is shown of a value in a notebook, in a terminal and as a page."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # this is loaded with every value of the core
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from matplotlib.figure import Figure
+    from rich.console import Group
+
+    from ctxopt_core.sheet import Sheet
+
+
+class Displayed:
+    """A value that shows itself: counts, ids and reasons, and no content.
+
+    A notebook shows it as HTML, `rich.print` and IPython with rich as tables, everything else as text.
+    """
+
+    __slots__ = ()
+
+    def to_html(self, *, standalone: bool = False) -> str:
+        """Return the value as HTML: text, bars and tables, without scripts and without anything to be loaded.
+
+        Args:
+            standalone: Whether it is a whole page, which follows the reader's choice of light or dark, or a part for
+                another page, which takes the colours of that page.
+        """
+        from ctxopt_core.sheet_html import as_html
+
+        return as_html(self._sheet(), standalone=standalone)
+
+    def plot(self) -> Figure:
+        """Return the value as a matplotlib figure.
+
+        Raises:
+            ImportError: matplotlib is not installed; the extra `notebook` brings it.
+        """
+        try:
+            from ctxopt_core.sheet_figure import figure_of
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] != "matplotlib":
+                raise
+            message = "`plot` needs matplotlib; install it with: pip install 'ctxopt-core[notebook]'"
+            raise ImportError(message) from error
+        return figure_of(self._sheet())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> dict[str, str]:
+        """Return what a notebook may choose from; `include` and `exclude` name kinds that are wanted or not."""
+        makers = {"text/plain": self._plain_text, "text/html": self._repr_html_}
+        return {
+            kind: make()
+            for kind, make in makers.items()
+            if (include is None or kind in include) and (exclude is None or kind not in exclude)
+        }
+
+    def __rich__(self) -> Group:
+        from ctxopt_core.sheet_terminal import as_renderable
+
+        return as_renderable(self._sheet())
+
+    def _plain_text(self) -> str:
+        from ctxopt_core.sheet_text import as_text
+
+        return as_text(self._sheet())
+
+    def _sheet(self) -> Sheet:
+        raise NotImplementedError

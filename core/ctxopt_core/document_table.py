@@ -1,0 +1,86 @@
+"""The documents of a report as a table, the most telling of them where there are many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ctxopt_core.report_rows import DocumentReport
+from ctxopt_core.sheet import Column, Point, Row, Table
+from ctxopt_core.visible_text import beginning
+
+_MOST_ROWS = 40
+_MOST_POINTS = 1_000
+_LONGEST_ID = 60
+_COLUMNS = (
+    Column(name="document", foreign=True),
+    Column(name="score", numeric=True),
+    Column(name="tokens", numeric=True),
+    Column(name="density", numeric=True),
+    Column(name="what became of it"),
+)
+
+
+def document_table(documents: Sequence[DocumentReport], tokens: Sequence[int]) -> Table:
+    """Return a table of documents in the order in which they came."""
+    shown = sorted(most_telling(documents)[:_MOST_ROWS])
+    return Table(
+        caption=f"Documents: {by_state(documents)} (density: score for 1,000 tokens)",
+        columns=_COLUMNS,
+        rows=tuple(_row(documents[index], tokens[index]) for index in shown),
+        more=more_rows(len(documents), len(shown)),
+    )
+
+
+def more_rows(given: int, shown: int) -> str:
+    """Return a sentence that says how many rows are not shown."""
+    return f"... and {given - shown:,} more" if given > shown else ""
+
+
+def by_state(documents: Sequence[DocumentReport]) -> str:
+    """Return how many documents are kept, kept in part and dropped."""
+    states = [row.state for row in documents]
+    return ", ".join(f"{states.count(state):,} {state}" for state in ("kept", "partial", "dropped"))
+
+
+def most_telling(documents: Sequence[DocumentReport]) -> list[int]:
+    """Return all documents by index: first those too big rather than too bad, then partial, dropped and kept ones."""
+    order = ("partial", "dropped", "kept")
+    return sorted(
+        range(len(documents)), key=lambda index: (not documents[index].outranked, order.index(documents[index].state))
+    )
+
+
+def what_became(row: DocumentReport) -> str:
+    """Return what became of a document, with the reason."""
+    return row.state + (f" ({row.reason}{', outranks a kept one' if row.outranked else ''})" if row.reason else "")
+
+
+def score_text(score: float | None) -> str:
+    """Return a score with three digits; it may be any number, even one that is too large for a float."""
+    number = _as_float(score)
+    return "" if number is None else f"{number:.3g}"
+
+
+def document_points(documents: Sequence[DocumentReport], tokens: Sequence[int]) -> tuple[Point, ...]:
+    """Return the documents with a finite score as points, the most telling of them where there are many."""
+    found: list[Point] = []
+    for index in most_telling(documents)[:_MOST_POINTS]:
+        score = _as_float(documents[index].score)
+        if score is not None and math.isfinite(score):
+            found.append(Point(tokens=tokens[index], score=score, kind=documents[index].state))
+    return tuple(found)
+
+
+def _row(row: DocumentReport, tokens: int) -> Row:
+    score = _as_float(row.score)
+    density = "" if score is None or not tokens else f"{score * 1_000 / tokens:.3g}"
+    cells = (beginning(row.id, _LONGEST_ID), score_text(row.score), f"{tokens:,}", density, what_became(row))
+    return Row(cells=cells, kind=row.state)
+
+
+def _as_float(score: float | None) -> float | None:
+    try:
+        return None if score is None else float(score)
+    except OverflowError:
+        return math.inf if score is not None and score > 0 else -math.inf
