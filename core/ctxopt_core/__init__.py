@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from ctxopt_core.model_summarizer import summarizer
     from ctxopt_core.model_window import ModelWindow
     from ctxopt_core.relevance import Scorer, bm25_scorer
+    from ctxopt_core.remote_counter import AnthropicRequestCounter
     from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
     from ctxopt_core.report import FitReport
     from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall, ToolResult
     from ctxopt_core.sections import Section
     from ctxopt_core.summaries import Summarizer
+    from ctxopt_core.sweeping import sweep
     from ctxopt_core.tokens import CallableCounter, EstimateCounter, TiktokenCounter, TokenCounter, counter_for
     from ctxopt_core.truncation import truncate
     from ctxopt_core.turn_strategy import trim_history
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Allocation",
+    "AnthropicRequestCounter",
     "Attachment",
     "BudgetWarning",
     "CallableCounter",
@@ -79,12 +82,14 @@ __all__ = [
     "plan",
     "resolve_window",
     "summarizer",
+    "sweep",
     "trim_history",
     "truncate",
 ]
 
 _HOMES = {
     "Allocation": "budget",
+    "AnthropicRequestCounter": "remote_counter",
     "Attachment": "request",
     "BudgetWarning": "budget",
     "CallableCounter": "tokens",
@@ -128,6 +133,7 @@ _HOMES = {
     "plan": "fitting",
     "resolve_window": "windows",
     "summarizer": "model_summarizer",
+    "sweep": "sweeping",
     "trim_history": "turn_strategy",
     "truncate": "truncation",
 }

@@ -5,7 +5,7 @@ import json
 import pytest
 
 FRAMEWORKS = ("langchain", "langchain_core", "langchain_classic", "langgraph", "llama_index", "pydantic")
-TOKENIZERS = ("tiktoken", "sentencex")
+TOKENIZERS = ("tiktoken", "sentencex", "tokenizers", "toktok")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import llamaindex_ctxopt
 
 CORE_NAMES = [
     "Allocation",
+    "AnthropicRequestCounter",
     "Attachment",
     "BudgetWarning",
     "CallableCounter",
@@ -53,6 +54,7 @@ CORE_NAMES = [
     "plan",
     "resolve_window",
     "summarizer",
+    "sweep",
     "trim_history",
     "truncate",
 ]
