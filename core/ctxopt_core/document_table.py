@@ -17,7 +17,7 @@ _COLUMNS = (
     Column(name="score", numeric=True),
     Column(name="tokens", numeric=True),
     Column(name="density", numeric=True),
-    Column(name="what became of it"),
+    Column(name="outcome"),
 )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from ctxopt_core.displayed import Displayed
 from ctxopt_core.documents import Packing
 from ctxopt_core.excerpts import ATTACHMENT_OMITTED, Shortened
 from ctxopt_core.history import Trimming
@@ -14,9 +16,12 @@ from ctxopt_core.placeholder import PLACEHOLDER_ROLE
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 
+if TYPE_CHECKING:
+    from ctxopt_core.sheet import Sheet
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FittedContext:
+class FittedContext(Displayed):
     """A request that fits.
 
     Args:
@@ -53,6 +58,28 @@ class FittedContext:
             placeholder=lambda text, _: Message(role=PLACEHOLDER_ROLE, content=text, synthetic=True),
         )
         return tuple(kept)
+
+    def to_html(self, *, show_content: bool = False, standalone: bool = False) -> str:
+        """Return the report as HTML, and the beginnings of texts with it where they are asked for.
+
+        Args:
+            show_content: Whether it shows the beginnings of prompts, documents and messages: what is kept, as it is
+                sent, and some of what was dropped.
+            standalone: Whether it is a whole page or a part for another page.
+        """
+        from ctxopt_core.fitted_previews import with_previews
+        from ctxopt_core.sheet_html import as_html
+
+        sheet = self._sheet()
+        return as_html(with_previews(sheet, self) if show_content else sheet, standalone=standalone)
+
+    def _sheet(self) -> Sheet:
+        from ctxopt_core.fit_sheet import sheet_of_report
+
+        return sheet_of_report(self.report)
+
+    def _plain_text(self) -> str:
+        return self.report.to_text()
 
 
 def shortened_message(message: Message, cut: Shortened) -> Message:

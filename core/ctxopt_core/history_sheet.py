@@ -33,7 +33,7 @@ def history_table(history: HistoryReport, strip: Sequence[Stretch]) -> Table:
     rows += [Row(cells=(f"dropped: {reason}", "", f"{count:,}")) for reason, count in history.reasons.items()]
     return Table(
         caption=f"Conversation: {sum(turns.values()):,} turns, {history.messages:,} messages",
-        columns=(Column(name="what became of it"), *(Column(name=n, numeric=True) for n in ("turns", "messages"))),
+        columns=(Column(name="outcome"), *(Column(name=n, numeric=True) for n in ("turns", "messages"))),
         rows=tuple(rows),
         more="A message says what was left out." if history.placeholder else "",
     )

@@ -63,7 +63,7 @@ def _packing_table(packing: Packing) -> Table:
     names = ("document", "rank", "tokens")
     return Table(
         caption="Documents by index",
-        columns=(*(Column(name=name, numeric=True) for name in names), Column(name="what became of it")),
+        columns=(*(Column(name=name, numeric=True) for name in names), Column(name="outcome")),
         rows=tuple(_packing_row(packing, index, ranks.get(index)) for index in shown),
         more=more_rows(len(telling), len(shown)),
     )

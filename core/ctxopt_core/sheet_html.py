@@ -23,10 +23,11 @@ def as_html(sheet: Sheet, *, standalone: bool = False) -> str:
     _add(top, "p", sheet.title, class_="ctxopt-title")
     for bar in sheet.bars:
         _add_bar(top, bar)
+    tables = _add(top, "div", class_="ctxopt-tables")
     if sheet.facts:
-        _add_facts(top, sheet)
+        _add_facts(tables, sheet)
     for table in sheet.tables:
-        _add_table(top, table)
+        _add_table(tables, table)
     for note in sheet.notes:
         _add(top, "p", f"note: {note}")
     return _page(sheet.title, top) if standalone else tostring(top, encoding="unicode", method="html")
@@ -81,7 +82,7 @@ def _add_facts(parent: Element, sheet: Sheet) -> None:
     for name, value in sheet.facts:
         row = _add(body, "tr")
         _add(row, "th", name, scope="row")
-        _add(row, "td", value)
+        _add(row, "td", value, class_="ctxopt-foreign")
 
 
 def _add_table(parent: Element, table: Table) -> None:

@@ -6,7 +6,8 @@ from ctxopt_core.palette import INK, LOOKS, Look
 
 _LAYOUT = """
 .ctxopt-report{font:13px/1.45 var(--jp-content-font-family,var(--vscode-font-family,system-ui,sans-serif));
-color:var(--jp-content-font-color1,var(--vscode-editor-foreground,inherit));max-width:72em;overflow-wrap:anywhere}
+color:var(--jp-content-font-color1,var(--vscode-editor-foreground,inherit));max-width:72em;overflow-wrap:break-word}
+.ctxopt-report .ctxopt-foreign{overflow-wrap:anywhere}
 .ctxopt-report p{margin:.5em 0 .2em}
 .ctxopt-report .ctxopt-title{font-size:1.1em;font-weight:600}
 .ctxopt-report .ctxopt-bar{display:flex;height:1.8em;box-sizing:border-box;min-width:2px;
@@ -15,7 +16,9 @@ outline:1px solid rgba(127,127,127,.6);print-color-adjust:exact;-webkit-print-co
 box-sizing:border-box;border-right:1px solid rgba(127,127,127,.6);font-size:.92em;line-height:1.95em}
 .ctxopt-report .ctxopt-segment::before{content:"";width:1px;height:100%}
 .ctxopt-report .ctxopt-segment>span{white-space:nowrap;padding:0 .35em}
-.ctxopt-report table{border-collapse:collapse;margin:.9em 0 0;font-size:1em;max-width:100%;table-layout:auto}
+.ctxopt-report .ctxopt-tables{display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 3em}
+.ctxopt-report table{border-collapse:collapse;margin:.9em 0 0;font-size:1em;max-width:100%;
+min-width:min(100%,22em);table-layout:auto}
 .ctxopt-report caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0;color:inherit}
 .ctxopt-report th,.ctxopt-report td{text-align:left;vertical-align:top;padding:.15em .7em .15em 0;font-weight:400;
 border:0;border-bottom:1px solid rgba(127,127,127,.35);background:none;color:inherit;white-space:normal;max-width:44em}
