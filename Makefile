@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench evaluate evaluation-data notebooks clean venv
+.PHONY: help demo test lint types bench evaluate evaluation-data notebooks docs clean venv
 
 help:  ## Print these words
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)$$/\1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -34,8 +34,11 @@ evaluate: evaluation-data .venv-evaluate/installed  ## Compare what is kept with
 notebooks: .venv-evaluate/installed  ## Run the notebooks with a real embedding model; what they print is not kept
 	.venv-evaluate/bin/jupyter-execute notebooks/*.ipynb
 
+docs: .venv-docs/installed  ## Build the site into build/site; a broken link is an error
+	.venv-docs/bin/zensical build --clean --strict
+
 clean:  ## Remove .venv, builds, caches and reports
-	rm -rf .venv .venv-evaluate build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-evaluate .venv-docs .cache build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 venv: .venv/installed
@@ -61,4 +64,12 @@ evaluation-data:
 	.venv-evaluate/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	.venv-evaluate/bin/python -m pip install --quiet --constraint tests/evaluation/constraints.txt \
 		--build-constraint constraints.txt --editable . --group evaluate
+	@touch $@
+
+# The API pages are made of the sources as they stand, so the package itself is not installed.
+.venv-docs/installed: pyproject.toml constraints.txt docs/constraints.txt
+	$(PYTHON) -m venv .venv-docs
+	@echo '*' > .venv-docs/.gitignore
+	.venv-docs/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip
+	.venv-docs/bin/python -m pip install --quiet --constraint docs/constraints.txt --group docs
 	@touch $@
