@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 
-from ctxopt_core.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
+from ctxopt_core.conversation import Conversation
 from ctxopt_core.rendering import DocumentRendering, Draft, conversation_tokens, schema_tokens
 from ctxopt_core.request import ContextRequest, Document
 from ctxopt_core.tokens import TokenCounter
-from llamaindex_ctxopt.engine_prompts import EMPTY_SLOTS, EnginePrompts, rendered, variants
-from llamaindex_ctxopt.message_views import kept_messages, view_of
+from llamaindex_ctxopt.engine_prompts import EMPTY_SLOTS, EnginePrompts, prompt_size, rendered, variants
+from llamaindex_ctxopt.message_views import kept_messages
 from llamaindex_ctxopt.repacking import RepackRule, history_tokens, prompt_tokens
 from llamaindex_ctxopt.template_names import texts_with_braces
 
@@ -25,9 +24,9 @@ from llamaindex_ctxopt.template_names import texts_with_braces
 class EngineFraming:
     """Renders the prompts of an engine around documents, history and query.
 
-    A request counts the most of three figures: the prompt as it is sent, counted by the model's tokenizer; what
-    LlamaIndex counts when it decides into how many calls the documents go; and the prompt that condenses the history,
-    where there is one. So what fits is within the window and one call.
+    A request counts the most of two figures: the prompt as it is sent, counted by the model's tokenizer, and what
+    LlamaIndex counts when it decides into how many calls the documents go. So what fits is within the window and one
+    call.
 
     Args:
         prompts: What the engine puts around the parts.
@@ -85,11 +84,7 @@ class EngineFraming:
         if self.rule is not None:
             repacked = self.rule.counter.count(documents) + history_tokens(kept, self.rule.counter)
             most = max(most, self._bound + repacked)
-        most += request.fixed_tokens
-        if self.prompts.condense is not None and history:
-            # It is sent before there are documents, so that nothing is kept for them.
-            most = max(most, self._condensing(kept, self.prompts.condense, counter))
-        return most
+        return most + request.fixed_tokens
 
     def in_one_chunk(self, documents: Sequence[Document]) -> bool:
         """Tell whether documents are within the limit that the user has set to what LlamaIndex puts into one call."""
@@ -106,7 +101,7 @@ class EngineFraming:
 
     def _prompt(self, request: ContextRequest, documents: str, counter: TokenCounter) -> int:
         values = self._values(documents)
-        largest = max(_tokens(rendered(prompt, self.llm, **values), counter) for prompt in self._sent)
+        largest = max(prompt_size(rendered(prompt, self.llm, **values), counter) for prompt in self._sent)
         return largest + schema_tokens(request, counter)
 
     def _values(self, documents: str) -> dict[str, Any]:
@@ -122,14 +117,3 @@ class EngineFraming:
                 filled = prompt.model_copy(update={"message_templates": messages}).format_messages(**values)
                 most = max(most, sum(counter.count(message.content or "") for message in filled))
         return max(0, most - sum(map(counter.count, texts)))
-
-    def _condensing(self, kept: Sequence[ChatMessage], condense: BasePromptTemplate, counter: TokenCounter) -> int:
-        """What the prompt counts that condenses the history: additional arguments are in it as Python prints them."""
-        history = messages_to_history_str(kept)
-        return _tokens(rendered(condense, self.llm, chat_history=history, question=self.query), counter)
-
-
-def _tokens(prompt: list[ChatMessage] | str, counter: TokenCounter) -> int:
-    if isinstance(prompt, str):
-        return TOKENS_PER_REQUEST + counter.count(prompt)
-    return TOKENS_PER_REQUEST + sum(message_tokens(view_of(message), counter) for message in prompt)

@@ -20,6 +20,10 @@ from llama_index.core.prompts.default_prompt_selectors import (
 from llama_index.core.response_synthesizers.refine import DEFAULT_RESPONSE_PADDING_SIZE
 from llama_index.core.schema import NodeWithScore
 
+from ctxopt_core.conversation import TOKENS_PER_REQUEST, message_tokens
+from ctxopt_core.tokens import TokenCounter
+from llamaindex_ctxopt.message_views import view_of
+
 HISTORY_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
 """Tokens that the synthesizer of every chat engine keeps free beside the answer; no chat engine lets it be set."""
 
@@ -55,6 +59,11 @@ class EnginePrompts:
     condense: BasePromptTemplate | None = None
     join: Callable[[Sequence[str]], str] = joined_as_repacked
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]] | None = None
+
+    @property
+    def only_condenses(self) -> bool:
+        """Whether the prompt that condenses the history is the only one, as where another engine has the documents."""
+        return self.condense is not None and all(prompt is self.condense for prompt in self.sent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,3 +155,10 @@ def _rendered_messages(prompt: BasePromptTemplate, llm: LLM | None, values: dict
     if llm.system_prompt:
         messages = [ChatMessage(role=MessageRole.SYSTEM, content=llm.system_prompt), *messages]
     return messages
+
+
+def prompt_size(prompt: list[ChatMessage] | str, counter: TokenCounter) -> int:
+    """Return what a rendered prompt counts, in tokens."""
+    if isinstance(prompt, str):
+        return TOKENS_PER_REQUEST + counter.count(prompt)
+    return TOKENS_PER_REQUEST + sum(message_tokens(view_of(message), counter) for message in prompt)

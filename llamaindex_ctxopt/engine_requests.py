@@ -19,6 +19,7 @@ from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, fits, measure_needs
 from ctxopt_core.tokens import TokenCounter
+from llamaindex_ctxopt.condensing import Condensing
 from llamaindex_ctxopt.engine_framing import EngineFraming
 from llamaindex_ctxopt.engine_prompts import EnginePrompts
 from llamaindex_ctxopt.larger_counter import larger
@@ -109,6 +110,12 @@ class EngineFitting:
             ContextBudgetError: The prompt and the query alone are larger than the budget, or they leave no room for a
                 word of the documents.
         """
+        fitted, condensing = self._fitted(request), self._condensing(request)
+        if condensing is None or not condensing.over(fitted.messages):
+            return fitted
+        return self._fitted(replace(request, messages=condensing.cut(request.messages)))
+
+    def _fitted(self, request: EngineRequest) -> FittedRequest:
         given, framing = self._framed(request)
         options = replace(self.options, task=request.task) if request.task else self.options
         fitted = fit_with(given, self.budgeting.budget, self._counter_beside(framing.rule), framing, options)
@@ -133,7 +140,10 @@ class EngineFitting:
     def fits(self, request: EngineRequest) -> bool:
         """Tell whether a request fits as it is, and LlamaIndex makes one call of it."""
         given, framing = self._framed(request)
-        return fits(self._subject(given, framing)) and framing.in_one_chunk(given.documents)
+        if not (fits(self._subject(given, framing)) and framing.in_one_chunk(given.documents)):
+            return False
+        condensing = self._condensing(request)
+        return condensing is None or not condensing.over(request.messages)
 
     def documents_share(self, request: EngineRequest, need: int | None) -> int:
         """Return what is to be kept for documents that are not there yet, in tokens.
@@ -147,6 +157,14 @@ class EngineFitting:
         wanted = {**measure_needs(subject), "documents": available if need is None else need}
         return allocate(available, wanted, self.budgeting.budget.shares).documents
 
+    def _condensing(self, request: EngineRequest) -> Condensing | None:
+        prompt = self.prompts.condense
+        if prompt is None:
+            return None
+        return Condensing(
+            prompt=prompt, query=request.query, llm=self.llm, budgeting=self.budgeting, options=self.options
+        )
+
     def _subject(self, request: ContextRequest, framing: EngineFraming) -> Subject:
         limit, counter = self.budgeting.budget.goal_tokens, self._counter_beside(framing.rule)
         return Subject(request=request, limit=limit, counter=counter, framing=framing)
@@ -159,7 +177,7 @@ class EngineFitting:
         history = request.messages if self.prompts.takes_history else ()
         split = self.prompts.split
         views, nodes = node_views(request.nodes), request.nodes
-        messages = MessageViews(history) if self.prompts.condense is None else PrintedMessages(history)
+        messages = PrintedMessages(history) if self.prompts.only_condenses else MessageViews(history)
         rule = repack_rule(self.llm, self.budgeting.budget) if self.prompts.bounding else None
         given = ContextRequest(
             query=request.query,

@@ -9,10 +9,9 @@ from llamaindex_ctxopt.message_views import MessageViews
 
 
 class PrintedMessages(MessageViews):
-    """Views that count the additional arguments of a message, as a prompt that condenses the history holds them.
+    """Views that count the additional arguments of a message, too.
 
-    LlamaIndex prints them there as Python shows a mapping. A model is not sent them as they are, but what is kept of the
-    history is the same in both requests.
+    A prompt that condenses the history holds them as Python prints a mapping.
     """
 
     __slots__ = ()

@@ -149,7 +149,8 @@ SELECTED = SelectorPromptTemplate(default_template=PLAIN, conditionals=[(is_chat
         pytest.param(completion_llm, summarizing, [], 5, 4, id="tree summarize, completion"),
         pytest.param(completion_llm, context, SIX, PADDING, 0, id="context, completion"),
         pytest.param(completion_llm, condensing, SIX, PADDING, 0, id="condense plus context, completion"),
-        pytest.param(structured_llm, compact, [], PADDING, 10, id="compact, structured"),
+        # A provider's own rule may count a schema lower than its JSON, by which it is recounted here.
+        pytest.param(structured_llm, compact, [], 5, 10, id="compact, structured"),
         pytest.param(structured_llm, summarizing, [], 5, 0, id="tree summarize, structured"),
         pytest.param(structured_llm, context, SIX, PADDING, 0, id="context, structured"),
     ],
