@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxopt_core.script_costs import OF_EITHER, OF_O200K, RUNS, TOKEN, Costs, cost_of, cost_of_run
+from ctxopt_core.script_costs import OF_EITHER, OF_O200K, TOKEN, Costs, cost_of, cost_of_run, runs
 
 _COSTS = {"cl100k_base": OF_EITHER, "o200k_base": OF_O200K}
 _DEARER = "cl100k_base"
@@ -61,7 +61,7 @@ class EstimateCounter:
         if not text or limit <= 0:
             return limit < 0 or bool(text)
         left = limit * TOKEN
-        for run in RUNS.finditer(text):
+        for run in runs().finditer(text):
             left -= cost_of_run(run, self._costs)
             if left < 0:
                 return True
@@ -72,7 +72,7 @@ class EstimateCounter:
         if not text or limit <= 0:
             return 0
         left = limit * TOKEN
-        for run in RUNS.finditer(text):
+        for run in runs().finditer(text):
             cost = cost_of_run(run, self._costs)
             if cost > left:
                 return run.start() + self._longest_part(run.group(), left, from_end=False)
@@ -86,7 +86,7 @@ class EstimateCounter:
         over = cost_of(text, self._costs) - limit * TOKEN
         if over <= 0:
             return len(text)
-        for run in RUNS.finditer(text):
+        for run in runs().finditer(text):
             over -= cost_of_run(run, self._costs)
             if over <= 0:
                 break

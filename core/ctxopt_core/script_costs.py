@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 TOKEN = 100
 UNLISTED = "unlisted"
@@ -53,36 +54,35 @@ _SCRIPTS = {
     "punctuation": ("\u2000-\u206f\u3000-\u303f\uff00-\uffef", 200, 150),
     "emoji": ("\U0001f000-\U0001faff", 300, 250),
 }
-_LISTED = "".join(characters for characters, _, _ in _SCRIPTS.values())
-
-RUNS = re.compile(
-    "|".join(
-        (
-            # Keys, hashes and base64: long, and with a digit early on.
-            r"(?P<dense>(?=[A-Za-z+/=_-]{0,23}[0-9])[A-Za-z0-9+/=_-]{24,})",
-            r"(?P<word>[A-Z]?[a-z]+)",
-            r"(?P<capitals>[A-Z]+)",
-            r"(?P<digits>[0-9]+)",
-            # Unlike a word, a number does not take in the space before it.
-            r"(?P<number> [0-9]+)",
-            r"(?P<blanks>[ \t]{2,}|\t)",
-            r"(?P<space> )",
-            r"(?P<lines>[\r\n]+)",
-            r"(?P<signs>[!-/:-@\[-`{-~]+)",
-            *(f"(?P<{script}>[{characters}]+)" for script, (characters, _, _) in _SCRIPTS.items()),
-            rf"(?P<{UNLISTED}>[^\t\r\n -~{_LISTED}]+)",
-        )
-    )
+_RUNS = (
+    # Keys, hashes and base64: long, and with a digit early on.
+    r"(?P<dense>(?=[A-Za-z+/=_-]{0,23}[0-9])[A-Za-z0-9+/=_-]{24,})",
+    r"(?P<word>[A-Z]?[a-z]+)",
+    r"(?P<capitals>[A-Z]+)",
+    r"(?P<digits>[0-9]+)",
+    # Unlike a word, a number does not take in the space before it.
+    r"(?P<number> [0-9]+)",
+    r"(?P<blanks>[ \t]{2,}|\t)",
+    r"(?P<space> )",
+    r"(?P<lines>[\r\n]+)",
+    r"(?P<signs>[!-/:-@\[-`{-~]+)",
 )
-"""Cuts any text into stretches of one kind, which is the name of the group that matched."""
+_LISTED = "".join(characters for characters, _, _ in _SCRIPTS.values())
 
 Costs = Mapping[str, tuple[int, int, int]]
 OF_EITHER: Costs = {**_KINDS, **{script: (0, 0, dearer) for script, (_, dearer, _) in _SCRIPTS.items()}}
 OF_O200K: Costs = {**_KINDS, **{script: (0, 0, newer) for script, (_, _, newer) in _SCRIPTS.items()}}
 
 
+@cache
+def runs() -> re.Pattern[str]:
+    """Return what cuts any text into stretches of one kind, which is the name of the group that matched."""
+    listed = (f"(?P<{script}>[{characters}]+)" for script, (characters, _, _) in _SCRIPTS.items())
+    return re.compile("|".join((*_RUNS, *listed, rf"(?P<{UNLISTED}>[^\t\r\n -~{_LISTED}]+)")))
+
+
 def cost_of_run(run: re.Match[str], costs: Costs) -> int:
-    """Return what one match of `RUNS` costs; a character that is not listed costs a token for each of its bytes."""
+    """Return what one match of `runs` costs; a character that is not listed costs a token for each of its bytes."""
     kind = run.lastgroup or UNLISTED
     if kind == UNLISTED:
         return _BYTE * len(run.group().encode("utf-8", "surrogatepass"))
@@ -93,4 +93,4 @@ def cost_of_run(run: re.Match[str], costs: Costs) -> int:
 
 def cost_of(text: str, costs: Costs) -> int:
     """Return what a text costs."""
-    return sum(cost_of_run(run, costs) for run in RUNS.finditer(text))
+    return sum(cost_of_run(run, costs) for run in runs().finditer(text))

@@ -7,9 +7,9 @@ folder nor any environment variable is touched. Every other encoding is asked of
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import threading
+from binascii import a2b_base64
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -90,9 +90,8 @@ def _bundled(name: str) -> tiktoken.Encoding:
     if hashlib.sha256(content).hexdigest() != SHA256[name]:
         message = f"the bundled vocabulary {name} is damaged; reinstall ctxopt-core"
         raise CtxoptError(message)
-    ranks = {
-        base64.b64decode(token): int(rank) for token, rank in (line.split() for line in content.splitlines() if line)
-    }
+    tokens_and_ranks = content.split()
+    ranks = dict(zip(map(a2b_base64, tokens_and_ranks[::2]), map(int, tokens_and_ranks[1::2]), strict=True))
     return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens=_SPECIAL_TOKENS[name])
 
 
