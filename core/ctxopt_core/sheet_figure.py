@@ -20,16 +20,20 @@ _MARKERS = {"kept": "o", "partial": "^", "dropped": "x"}
 class SheetFigure(Figure):
     """A figure that a notebook shows although pyplot does not know of it, so that nothing is left behind."""
 
-    def _repr_png_(self) -> bytes:
+    in_words = ""
+    """What the figure shows, for those who cannot see it."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         stored = BytesIO()
         self.savefig(stored, format="png", bbox_inches="tight")
-        return stored.getvalue()
+        return stored.getvalue(), {"alt": self.in_words or self.get_suptitle()}
 
 
 def figure_of(sheet: Sheet) -> SheetFigure:
     """Return a figure with a row for each bar, and one for documents by tokens and score where they have scores."""
     heights = [_BAR_HEIGHT] * len(sheet.bars) + ([_POINTS_HEIGHT] if sheet.points else [])
     figure = SheetFigure(figsize=(_WIDTH, sum(heights) + 0.4), layout="constrained")
+    figure.in_words = ". ".join((sheet.title, *(bar.description for bar in sheet.bars)))
     figure.suptitle(_plain(sheet.title), fontsize=11, x=0.01, ha="left")
     rows = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, bar in zip(rows, sheet.bars, strict=False):

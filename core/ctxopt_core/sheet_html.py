@@ -14,6 +14,7 @@ from ctxopt_core.sheet_style import STYLE
 from ctxopt_core.visible_text import beginning
 
 _LONGEST_TEXT = 400
+_LONGEST_DESCRIPTION = 4_000
 
 
 def as_html(sheet: Sheet, *, standalone: bool = False) -> str:
@@ -53,21 +54,16 @@ def _add(parent: Element, tag: str, text: str = "", *, class_: str = "", **attri
 
 def _add_bar(parent: Element, bar: Bar) -> None:
     _add(parent, "p", bar.label, class_="ctxopt-label")
-    track = _add(
-        parent,
-        "div",
-        class_="ctxopt-bar",
-        style=f"width:{_percent(bar.extent)}",
-        role="img",
-        **{"aria-label": bar.description},
-    )
+    track = _add(parent, "div", class_="ctxopt-bar", style=f"width:{_percent(bar.extent)}", role="img")
+    track.set("aria-label", beginning(bar.description, _LONGEST_DESCRIPTION))
     for segment, width in zip(bar.shown, bar.widths(), strict=True):
         _add_segment(track, segment, width)
 
 
 def _add_segment(track: Element, segment: Segment, width: int) -> None:
     outer = _add(track, "span", class_=f"ctxopt-segment ctxopt-{segment.kind}", style=f"width:{_percent(width)}")
-    _add(outer, "span", f"{segment.name} {segment.amount:,}").tail = " "
+    _add(outer, "span", f"{segment.name} {segment.amount:,}")
+    _add(outer, "span", ",", class_="ctxopt-comma")  # for where styles are stripped, and the bar is a sentence
     outer.tail = " "
 
 
@@ -105,6 +101,7 @@ def _add_row(body: Element, row: Row, columns: tuple[Column, ...]) -> None:
         kind = _column_class(column)
         box = _add(line, "td", class_=kind) if position else _add(line, "th", class_=kind, scope="row")
         if row.kind is not None and not position:
+            box.set("class", f"{kind} ctxopt-marked".strip())
             mark = _add(box, "span", class_=f"ctxopt-mark ctxopt-{row.kind}")
             mark.set("aria-hidden", "true")
         _add(box, "bdi" if column.foreign else "span", cell)
