@@ -26,6 +26,7 @@ from llamaindex_ctxopt.engine_prompts import (
 from llamaindex_ctxopt.engine_requests import EngineFitting
 from llamaindex_ctxopt.fit_settings import FitSettings
 from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
+from llamaindex_ctxopt.model_settings import described
 from llamaindex_ctxopt.repacking import prompt_tokens
 from llamaindex_ctxopt.template_names import filled_names
 
@@ -111,7 +112,7 @@ class EnginePlan:
 
     def attached(self, engine: AttachedEngine) -> EnginePlan:
         """Return the plan for an engine whose prompts are known."""
-        budgeting, options, llm = self.budgeting, self.settings.options, engine.llm
+        budgeting, options, llm = self.budgeting, self.settings.options, described(engine.llm)
         documents = history = None
         if engine.documents is not None:
             with_schemas = replace(budgeting, schemas=(*budgeting.schemas, *engine.schemas))
@@ -123,7 +124,7 @@ class EnginePlan:
         prompts = engine.history.bounding if engine.history is not None else ()
         return replace(
             self,
-            llm=llm,
+            llm=engine.llm,
             preamble=engine.preamble,
             documents=documents,
             history=history,
@@ -145,12 +146,13 @@ def plan_of(
         ValueError: Neither the model nor the settings tell a limit.
     """
     budgeting = settings.budgeting(llm, schemas)
-    model = llm if isinstance(llm, LLM) else None
+    given = llm if isinstance(llm, LLM) else None
+    model = described(given)
     usual = (*usual_chat_prompts(preamble, model), *usual_query_prompts())
     largest = replace(max(usual, key=lambda prompts: _tokens(prompts, model, budgeting)), takes_history=True)
     fitting = EngineFitting.of(budgeting, settings.options, largest, model)
     return EnginePlan(
-        llm=model,
+        llm=given,
         budgeting=budgeting,
         settings=settings,
         preamble=preamble,

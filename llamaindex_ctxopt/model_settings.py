@@ -76,6 +76,11 @@ def _reported(llm: LLM) -> LLMMetadata:
     return llm.metadata if plain is None else plain
 
 
+def described(llm: LLM | None) -> LLM | None:
+    """Return a model that can be asked for its metadata, as LlamaIndex does wherever it renders; None for any other."""
+    return None if llm is None or metadata_of(llm) is None else llm
+
+
 def _own_name(llm: Any) -> str | None:
     names = (getattr(llm, attribute, None) for attribute in _NAME_ATTRIBUTES)
     return next((name for name in names if isinstance(name, str) and name not in _UNNAMED), None)
