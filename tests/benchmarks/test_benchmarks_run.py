@@ -13,7 +13,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent
 OURS = [f"ours, {call}, {state}" for call in ("fit", "turns", "invoke") for state in ("cold", "warm")]
-PROGRAMS = ("history", "documents", "chat_engines")
+PROGRAMS = ("history", "documents", "chat_engines", "counting")
 PEERS = {"trim_messages", "early-exit scan"}
 
 
@@ -168,3 +168,15 @@ def test_the_import_of_the_llamaindex_adapter_has_its_target(trials: dict[str, T
     rows = [row for row in trials["chat_engines"].rows if row["section"].startswith("Imports")]
     figures = {row["candidate"]: [target["figure"] for target in row["targets"]] for row in rows}
     assert figures == {"import llamaindex_ctxopt": [50], "from llamaindex_ctxopt import ContextOptimizer": []}
+
+
+def test_the_first_count_has_its_target_and_every_counter_is_measured_on_every_kind(trials: dict[str, Trial]) -> None:
+    rows = [row for row in trials["counting"].rows if not row["candidate"].endswith("toktok-rs")]
+    first = {(row["case"], row["candidate"]): row["targets"] for row in rows if row["section"].startswith("Import")}
+    counted = {row["candidate"] for row in rows if row["section"].startswith("Counting")}
+    assert {key: [target["figure"] for target in targets] for key, targets in first.items()} == {
+        (name, candidate): [1.15] if candidate == "ours" else []
+        for name in ("cl100k_base", "o200k_base")
+        for candidate in ("tiktoken", "ours")
+    }
+    assert counted - {"toktok-rs, as the extra uses it"} == {"tiktoken", "estimate"}
