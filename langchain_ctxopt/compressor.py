@@ -17,7 +17,6 @@ from ctxopt_core.budgeting import Budgeting, budgeting_of
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.report import FitReport
 from ctxopt_core.setting_values import plain_fields
-from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.warn_once import warn_once
 from ctxopt_core.window_share import checked_share, tokens_of_share
 from langchain_ctxopt.component_keys import USUAL_KEYS
@@ -59,7 +58,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         document_prompt: Formats one document, for counting: the one that the chain will format it by. By default its
             bare text. A text is taken as a template.
         document_separator: What the chain will put between two documents.
-        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`.
+        token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
         on_report: Called with the report of each compression: a `FitReport` of the documents alone.
 
     Raises:
@@ -77,7 +76,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
     score: str | ScoreOf | None = None
     document_prompt: DocumentTemplate = None
     document_separator: str = "\n\n"
-    token_counter: str | TokenCounter | Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
+    token_counter: Any = Field(default=None, exclude=True, repr=False)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
     _budgeting: Budgeting = PrivateAttr()

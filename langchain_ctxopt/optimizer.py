@@ -86,7 +86,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         document_prompt: Formats one document, for counting and for `text`. A text is taken as a template.
         document_separator: What stands between two documents.
         score: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
-        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`.
+        token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
         on_report: Called with the report of each fit.
 
     Raises:
@@ -119,7 +119,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     document_prompt: DocumentTemplate = None
     document_separator: str | None = None
     score: str | ScoreOf | None = None
-    token_counter: str | TokenCounter | Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
+    token_counter: Any = Field(default=None, exclude=True, repr=False)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
     _budgeting: Budgeting = PrivateAttr()

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
-from types import MethodType
 from typing import Any
 
 import llama_index.core
@@ -26,8 +24,7 @@ from llama_index.core.base.llms.types import (
 from ctxopt_core.call_shapes import arguments_text
 from ctxopt_core.conversation import TOKENS_PER_MESSAGE
 from ctxopt_core.messages import TOOL_ROLES
-from ctxopt_core.tokens import CallableCounter, TiktokenCounter, TokenCounter, counter_for
-from ctxopt_core.vocabulary import BUNDLED_ENCODINGS
+from ctxopt_core.tokens import TiktokenCounter, TokenCounter, counter_for
 from llamaindex_ctxopt.legacy_calls import function_of, raw_calls
 from llamaindex_ctxopt.message_blocks import FRAMEWORK_MEDIA_TOKENS, media_kind, take_apart_blocks
 
@@ -50,7 +47,7 @@ def framework_counter() -> TokenCounter:
         return TiktokenCounter(_OWN_ENCODING)
     latest = _latest
     if latest is None or latest[0] is not function:
-        latest = _latest = (function, _counter_of(function))
+        latest = _latest = (function, counter_for(function))
     return latest[1]
 
 
@@ -76,23 +73,6 @@ def framework_tokens(message: ChatMessage, counter: TokenCounter, contents: Toke
         if getattr(call, "function", None) is not None:
             tokens += _call_tokens(function_of(call), counter)
     return tokens - _LESS_FOR_RESULTS if role in TOOL_ROLES else tokens
-
-
-def _counter_of(function: Callable[[str], Any]) -> TokenCounter:
-    encoding = _encoding_of(function)
-    if encoding is None:
-        return counter_for(function)
-    if encoding.name in BUNDLED_ENCODINGS:
-        return TiktokenCounter(encoding.name)
-    return CallableCounter(encoding.encode_ordinary, name=encoding.name)
-
-
-def _encoding_of(function: object) -> Any:
-    """Return the tiktoken encoding whose method a function is; None for any other function."""
-    method = function.func if isinstance(function, partial) else function
-    owner = method.__self__ if isinstance(method, MethodType) else None
-    # tiktoken is not imported for this: whoever set one of its methods has imported it.
-    return owner if type(owner).__module__.partition(".")[0] == "tiktoken" else None
 
 
 def _block_tokens(block: BaseContentBlock, counter: TokenCounter) -> int:

@@ -18,7 +18,6 @@ from ctxopt_core.awaiting import in_worker
 from ctxopt_core.budgeting import Budgeting
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.report import FitReport
-from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.window_share import tokens_of_share
 from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.fit_settings import FitSettings
@@ -65,7 +64,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         share: The part of the model's input budget that nodes may take, as a percentage; by default the documents'
             share of `Shares()`, 50. Not with `max_tokens`.
         documents: How nodes are chosen, as `DocumentPolicy` or a mapping. Its `min_score` does not drop the best node.
-        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`. By
+        token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes. By
             default the tokenizer that was set in LlamaIndex's `Settings`, else the model's own. It is not dumped.
         on_report: Called with the report of each packing: a `FitReport` of the documents alone. It is not dumped.
 
@@ -82,9 +81,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     llm: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     share: Share = Field(default=None, frozen=True)
     documents: DocumentSettings = Field(default=DocumentPolicy(), frozen=True)
-    token_counter: str | TokenCounter | Callable[[str], int] | None = Field(
-        default=None, exclude=True, repr=False, frozen=True
-    )
+    token_counter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False, frozen=True)
 
     _budgeting: Budgeting = PrivateAttr()
