@@ -9,9 +9,7 @@ from ctxopt_core.sweep_curves import shares_of
 from ctxopt_core.sweep_rows import SweepRow
 
 _MOST_ROWS = 200
-_CAPTION = (
-    "Tokens by setting; documents kept whole + in part, messages kept of all. Further columns: `to_frame`, `to_dicts`"
-)
+_CAPTION = "Tokens by setting; documents kept whole + in part, messages kept of all. to_frame() and to_dicts() have more columns"
 
 
 def sheet_of(rows: Sequence[SweepRow]) -> Sheet:
@@ -46,7 +44,7 @@ def _tokens(name: str) -> Callable[[SweepRow], str]:
 
 
 def _number(name: str, before: str = "") -> Callable[[SweepRow], str]:
-    return lambda row: "" if getattr(row, name) is None else f"{before}{getattr(row, name):.4g}"
+    return lambda row: "" if getattr(row, name) is None else f"{before}{getattr(row, name):.3g}"
 
 
 def _text(name: str) -> Callable[[SweepRow], str]:
@@ -82,8 +80,8 @@ _FIGURES: dict[str, Callable[[SweepRow], str]] = {
     "query": _tokens("query_after"),
     "documents": _tokens("documents_after"),
     "history": _tokens("history_after"),
-    "documents kept": _documents,
-    "messages kept": _messages,
+    "whole + part": _documents,
+    "messages": _messages,
     "evidence": _number("evidence"),
     "cost": _number("cost", "$"),
     "cost saved": _number("cost_saved", "$"),
