@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ctxopt_core.displayed import Displayed
 from ctxopt_core.document_costs import DocumentCosts, is_blank
@@ -15,6 +14,7 @@ from ctxopt_core.document_policy import DocumentPolicy, is_whole_number
 from ctxopt_core.duplicates import duplicates
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.packer import Packer
+from ctxopt_core.plain_pickles import reduced
 from ctxopt_core.query_terms import query_terms
 from ctxopt_core.ranking import by_score, has_scores, rank, score_of
 from ctxopt_core.rendering import DocumentRendering, PlainDocuments
@@ -57,11 +57,7 @@ class Packing(Displayed):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the figures; views that cannot be pickled as plain mappings."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        plain: dict[str, Any] = {
-            name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()
-        }
-        return partial(Packing, **plain), ()
+        return reduced(self)
 
     @property
     def whole(self) -> tuple[int, ...]:

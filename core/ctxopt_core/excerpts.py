@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ctxopt_core.argument_excerpts import arguments_are_sealed, level_arguments
 from ctxopt_core.messages import Message
 from ctxopt_core.omitted_content import is_omitted_mark, results_by_text
+from ctxopt_core.plain_pickles import reduced
 from ctxopt_core.referring_excerpts import referring_excerpt
 from ctxopt_core.result_rooms import level_down, rooms_of_texts, silences
 from ctxopt_core.tokens import TokenCounter
@@ -38,6 +39,10 @@ class Shortened:
     results_omitted: bool = False
     arguments: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     tokens: int
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the fields; views that cannot be pickled as plain mappings."""
+        return reduced(self)
 
 
 def excerpt(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ctxopt_core.displayed import Displayed
 from ctxopt_core.excerpts import Shortened
+from ctxopt_core.plain_pickles import reduced
 
 if TYPE_CHECKING:
     from ctxopt_core.sheet import Sheet
@@ -55,6 +56,10 @@ class Trimming(Displayed):
     repeated_tokens: int | None = None
     summary_room: int = 0
     summarized: Sequence[int] = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the fields; views that cannot be pickled as plain mappings."""
+        return reduced(self)
 
     @property
     def dropped(self) -> tuple[int, ...]:

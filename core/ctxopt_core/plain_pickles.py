@@ -1,0 +1,14 @@
+"""Pickling values that hold read-only views of mappings, which pickle refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+
+def reduced(value: Any) -> tuple[object, ...]:
+    """Return what pickles a dataclass with slots: its fields, mappings as plain ones."""
+    fields = {name: getattr(value, name) for name in type(value).__slots__}
+    plain = {name: dict(field) if isinstance(field, Mapping) else field for name, field in fields.items()}
+    return partial(type(value), **plain), ()

@@ -1,0 +1,80 @@
+"""What is drawn of a report: real figures that nothing is left behind of."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from matplotlib.figure import Figure
+
+from ctxopt_core import ContextBudget, ContextRequest, Document, fit, plan
+from ctxopt_core.palette import LOOKS
+from ctxopt_core.sheet import FULL, Bar, Segment, Sheet
+from ctxopt_core.sheet_figure import figure_of
+from shown_requests import BUDGET, SECRET, WORDS, shown_request, shown_values
+
+VALUES = shown_values()
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_each_value_that_shows_itself_can_be_drawn(value):
+    figure = value.plot()
+
+    assert isinstance(figure, Figure)
+    assert len(figure.axes) >= 1
+    assert "matplotlib.pyplot" not in sys.modules
+    data, facts = figure._repr_png_()
+    assert data.startswith(b"\x89PNG")
+    assert facts["alt"].startswith(figure.get_suptitle()[:20])
+    assert SECRET not in facts["alt"]
+
+
+def test_the_bars_are_as_long_as_the_figures_say_and_are_labelled_with_them():
+    report = plan(shown_request(), BUDGET, counter=WORDS)
+    before, after, strip, documents = report.plot().axes
+    widths = [round(patch.get_width()) for patch in after.patches]
+
+    assert sum(round(patch.get_width()) for patch in before.patches) == report.input_tokens
+    assert sum(widths) == 400
+    assert before.get_xlim() == pytest.approx(after.get_xlim(), rel=0.001)
+    assert {text.get_text() for text in after.texts} <= {f"{width}" for width in widths}
+    assert f"{report.components['documents'].after}" in {text.get_text() for text in after.texts}
+    assert sum(patch.get_width() for patch in strip.patches) == sum(part.size for part in report.history_strip)
+    assert documents.get_ylabel() == "score"
+
+
+def test_the_points_are_the_documents_by_state():
+    report = plan(shown_request(), BUDGET, counter=WORDS)
+    drawn = {points.get_label(): len(points.get_offsets()) for points in report.plot().axes[-1].collections}
+    states = Counter(row.state for row in report.documents)
+
+    assert drawn == {f"{state} ({count})": count for state, count in states.items()}
+
+
+def test_without_scores_there_are_no_points():
+    request = ContextRequest(query="why", documents=[Document(text="one two three")])
+
+    assert [axes.get_ylabel() for axes in fit(request, BUDGET, counter=WORDS).plot().axes] == ["", ""]
+
+
+def test_neighbours_differ_in_more_than_colour():
+    for stacked in (("fixed", "system", "query", "documents", "history", "free", "reserve"), ("kept", "dropped")):
+        for one, other in pairwise(stacked):
+            assert LOOKS[one].hatch != LOOKS[other].hatch or LOOKS[other].colour is None
+            assert LOOKS[one].fill != LOOKS[other].fill
+
+
+def test_a_title_is_no_formula():
+    segment = Segment(name="kept", amount=3, kind="kept")
+    sheet = Sheet(title="costs $x^{$", bars=(Bar(label="$\\frac$ \ud800", segments=(segment,), extent=FULL),))
+
+    assert figure_of(sheet)._repr_png_()[0].startswith(b"\x89PNG")
+
+
+def test_hostile_documents_are_drawn():
+    budget = ContextBudget.for_model("gpt-4o", target=300)
+    request = ContextRequest(query="why " * 400, documents=[Document(id="$x^{$", text="$y_{$ " * 90, score=1)])
+
+    assert fit(request, budget, protect=()).plot()._repr_png_()
