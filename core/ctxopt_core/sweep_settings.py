@@ -107,7 +107,7 @@ def read_settings(
     histories = [_history(one) for one in _several("strategies", strategies, HistoryPolicy())]
     packings = [_documents(one) for one in _several("documents", documents, DocumentPolicy())]
     ways = product(
-        [None if one is None else as_value(Shares, one, name="shares") for one in _several("shares", shares, None)],
+        [None if one is None else as_value(Shares, one, name="shares") for one in _several("shares", shares)],
         zip(policy_labels(histories), histories, strict=True),
         zip(policy_labels(packings), packings, strict=True),
     )
@@ -122,9 +122,9 @@ def read_settings(
     )
 
 
-def _several(name: str, given: object, default: object = ()) -> tuple[Any, ...]:
+def _several(name: str, given: object, default: object = None) -> tuple[Any, ...]:
     """Return what is given as a tuple of settings; a single one need not be put into a list."""
-    if given is None and default != ():
+    if given is None:
         return (default,)
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         return (given,)

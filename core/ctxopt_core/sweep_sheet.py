@@ -9,7 +9,7 @@ from ctxopt_core.sweep_curves import shares_of
 from ctxopt_core.sweep_rows import SweepRow
 
 _MOST_ROWS = 200
-_CAPTION = "Tokens by setting; documents kept whole + in part, messages kept of all. to_frame() and to_dicts() have more columns"
+_CAPTION = "Tokens by setting; documents kept whole + in part, messages kept of all; more columns are in to_frame()"
 
 
 def sheet_of(rows: Sequence[SweepRow]) -> Sheet:
