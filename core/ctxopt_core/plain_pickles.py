@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,4 +11,5 @@ def reduced(value: Any) -> tuple[object, ...]:
     """Return what pickles a dataclass with slots: its fields, mappings as plain ones."""
     fields = {name: getattr(value, name) for name in type(value).__slots__}
     plain = {name: dict(field) if isinstance(field, Mapping) else field for name, field in fields.items()}
-    return partial(type(value), **plain), ()
+    kind: Callable[..., object] = type(value)
+    return partial(kind, **plain), ()

@@ -22,8 +22,9 @@ __all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "S
 class FitReport(Displayed):
     """The account of one fit. It holds counts, ids and reasons, and no content.
 
-    Figures that need the whole input (`input_tokens`, `saved`, `ratio`, `cost`, the `before` of a component; for an
-    untouched request also `output_tokens`) are counted when they are asked for.
+    Figures that need the whole input (`input_tokens`, `saved`, `ratio`, `cost`, the `before` of a component,
+    `history_strip`; for an untouched request also `output_tokens`) are counted when they are asked for. What a notebook
+    shows of it has them all.
 
     Args:
         input_budget: The most that the rendered request may count, in tokens.

@@ -67,3 +67,30 @@ except ImportError as error:
 """
 
     assert command in run_isolated(code, blocked=(framework,))
+
+
+def test_a_fit_and_its_report_as_text_load_nothing_that_draws(run_isolated):
+    code = (
+        "import json; from ctxopt_core import ContextBudget, ContextRequest, Message, fit\n"
+        "history = [Message(role='user', content='word ' * 20)] * 20\n"
+        "str(fit(ContextRequest(history=history), ContextBudget(max_input_tokens=100)).report)\n"
+        "print(json.dumps([name for name in ('matplotlib', 'rich', 'xml.etree', 'numpy') if name in sys.modules]))"
+    )
+
+    assert json.loads(run_isolated(code)) == []
+
+
+def test_a_figure_without_matplotlib_names_the_extra(run_isolated):
+    code = (
+        "from ctxopt_core import Shares, allocate\n"
+        "try:\n    allocate(10, {'query': 5}, Shares()).plot()\n"
+        "except ImportError as error:\n    print(error)"
+    )
+
+    assert "pip install 'ctxopt-core[notebook]'" in run_isolated(code, blocked=("matplotlib",))
+
+
+def test_html_and_text_need_nothing_beside_the_standard_library(run_isolated):
+    code = "from ctxopt_core import Shares, allocate\nprint(allocate(10, {'query': 5}, Shares()).to_html())"
+
+    assert "query" in run_isolated(code, blocked=FRAMEWORKS + TOKENIZERS + ("matplotlib", "rich", "regex"))
