@@ -15,7 +15,7 @@ def main() -> None:
     that it is built on is missing.
     """
     try:
-        from ctxopt_core.cli_commands import commands
+        from ctxopt_core.command_line.program import commands
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise

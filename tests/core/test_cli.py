@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxopt_core import cli
-from ctxopt_core.cli_commands import commands
+from ctxopt_core.command_line.program import commands
 from ctxopt_core.request_files import request_in
 
 HELLO = {"role": "user", "content": "hello world"}
@@ -147,12 +147,12 @@ def test_anthropic_blocks_are_known_without_a_system_prompt():
     request = request_in(text_of(rows))
 
     assert request is not None
-    assert request.history[2].tool_results[0].call_id == "a"
+    assert request.request.history[2].tool_results[0].call_id == "a"
 
 
 def test_without_its_library_the_command_line_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "click", None)
-    monkeypatch.delitem(sys.modules, "ctxopt_core.cli_commands")
+    monkeypatch.delitem(sys.modules, "ctxopt_core.command_line.program")
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 2

@@ -1,0 +1,99 @@
+"""The files that a batch writes: fitted requests, lines that were rejected, and reports, each line by line."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self, cast
+
+from ctxopt_core.command_line.request_input import Line
+from ctxopt_core.command_line.resuming import keep_lines
+from ctxopt_core.fitted_files import as_json
+from ctxopt_core.report import FitReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPaths:
+    """Where a batch writes to.
+
+    Args:
+        out: The fitted requests; None for the standard output.
+        rejected: The lines that could not be fitted, as they came; None for nowhere.
+        reports: A report for each fitted request, as JSON; None for nowhere.
+    """
+
+    out: Path | None = None
+    rejected: Path | None = None
+    reports: Path | None = None
+
+    @property
+    def all(self) -> tuple[Path, ...]:
+        """The files."""
+        return tuple(path for path in (self.out, self.rejected, self.reports) if path is not None)
+
+    def keep_what_is_done(self) -> int:
+        """Cut the files to the whole lines that an interrupted run has left, and return how many requests these are.
+
+        Every request has become a line of `out` or one of `rejected`, so that together they tell where it stopped.
+        """
+        fitted = 0 if self.out is None else keep_lines(self.out)
+        if self.reports is not None:
+            keep_lines(self.reports, fitted)
+        return fitted + (0 if self.rejected is None else keep_lines(self.rejected))
+
+
+class BatchFiles:
+    """Writes what becomes of each line, at once, so that an interrupted run loses nothing.
+
+    Args:
+        paths: Where to. The file of rejected lines appears with the first of them.
+        resume: Whether what is there already is added to.
+    """
+
+    def __init__(self, paths: BatchPaths, *, resume: bool = False) -> None:
+        self._paths = paths
+        self._mode = "ab" if resume else "wb"
+        self._stack = ExitStack()
+        self._out: IO[bytes] = sys.stdout.buffer
+        self._rejected: IO[bytes] | None = None
+        self._reports: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        if self._paths.out is not None:
+            self._out = self._opened(self._paths.out)
+        if self._paths.reports is not None:
+            self._reports = self._opened(self._paths.reports)
+        rejected = self._paths.rejected
+        if self._mode == "wb" and rejected is not None and rejected.is_file():
+            rejected.write_bytes(b"")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def write(self, line: Line, fitted: bytes, report: FitReport) -> None:
+        """Write a fitted request. Its report goes first: one without its request is cut off when a run is resumed."""
+        if self._reports is not None:
+            _write(self._reports, as_json({"line": line.number, **report.to_dict()}))
+        _write(self._out, fitted)
+
+    def reject(self, line: Line) -> None:
+        """Write a line that could not be fitted."""
+        if self._paths.rejected is None:
+            return
+        if self._rejected is None:
+            self._rejected = self._opened(self._paths.rejected)
+        _write(self._rejected, line.content)
+
+    def _opened(self, path: Path) -> IO[bytes]:
+        return self._stack.enter_context(cast("IO[bytes]", path.open(self._mode)))
+
+
+def _write(stream: IO[bytes], line: bytes) -> None:
+    stream.write(line + b"\n")
+    stream.flush()

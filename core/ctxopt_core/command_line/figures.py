@@ -1,0 +1,70 @@
+"""Figures and tables on the standard output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar
+
+import click
+
+from ctxopt_core.budget import ContextBudget
+
+Format = Literal["table", "json", "html"]
+F = TypeVar("F", bound=Callable[..., Any])
+_FORMATS: tuple[Format, ...] = ("table", "json", "html")
+
+
+def format_option(*, html: bool = False) -> Callable[[F], F]:
+    """Return the option that says how figures are printed.
+
+    Args:
+        html: Whether a page is one of the choices.
+    """
+    choices = _FORMATS if html else _FORMATS[:2]
+    return click.option(
+        "--format", "form", type=click.Choice(choices), default="table", help="How the figures are printed."
+    )
+
+
+def write_bytes(content: bytes) -> None:
+    """Write bytes to the standard output."""
+    click.echo(content, nl=False)
+
+
+def show(text: str) -> None:
+    """Write a text and a line break to the standard output, in UTF-8 whatever the terminal is set to."""
+    click.echo(text.encode("utf-8", "backslashreplace"))
+
+
+def show_figures(figures: Mapping[str, Any], form: Format) -> None:
+    """Write names and values: aligned lines, without those that are None, or one line of JSON."""
+    if form == "json":
+        show(json.dumps({name.replace(" ", "_"): value for name, value in figures.items()}))
+        return
+    shown = {name: _as_text(value) for name, value in figures.items() if value is not None}
+    width = max(map(len, shown))
+    for name, text in shown.items():
+        show(f"{name:<{width}}  {text}")
+
+
+def tokenizer_figures(budget: ContextBudget) -> dict[str, Any]:
+    """Return what a model's tokenizer is and where its window comes from; nothing where no model is named."""
+    known = budget.window
+    if known is None:
+        return {}
+    return {
+        "tokenizer": known.encoding,
+        "exact": known.exact,
+        "safety factor": known.safety_factor,
+        "window from": known.source,
+        "checked": known.checked.isoformat() if known.checked else None,
+    }
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

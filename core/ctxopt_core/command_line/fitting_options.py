@@ -1,0 +1,154 @@
+"""The options that say how much fits and how requests are cut, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import click
+
+from ctxopt_core.budget import COMPONENTS, Shares
+from ctxopt_core.document_policy import DocumentPolicy, Selection
+from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.options import FitOptions
+from ctxopt_core.windows import OnUnknown
+
+Strategy = Literal["auto", "turns", "sliding_window", "relevance"]
+"""The strategies that ask no model."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittingChoices:
+    """What the options of a command say.
+
+    Args:
+        model: The model, in place of the one that a request names.
+        tokenizer: What counts, in place of the model's tokenizer.
+        context_window: The window, in tokens.
+        max_input_tokens: The input limit, in tokens.
+        output_reserve: Tokens kept free for the answer.
+        safety_margin: Further tokens kept free.
+        target: A limit of one's own, in tokens.
+        shares: The components' guarantees.
+        on_unknown: What to do about a model whose window nobody knows.
+        fit: How requests are cut.
+    """
+
+    model: str | None = None
+    tokenizer: str | None = None
+    context_window: int | None = None
+    max_input_tokens: int | None = None
+    output_reserve: int | None = None
+    safety_margin: int = 0
+    target: int | None = None
+    shares: Shares = field(default_factory=Shares)
+    on_unknown: OnUnknown = "fallback"
+    fit: FitOptions = field(default_factory=FitOptions)
+
+    @property
+    def tells_limit(self) -> bool:
+        """Whether the options alone say how much fits, whatever a request names."""
+        given = (self.model, self.context_window, self.max_input_tokens, self.target)
+        return any(limit is not None for limit in given)
+
+
+def _read_shares(ctx: click.Context, param: click.Parameter, value: str) -> Shares:
+    try:
+        percentages = [float(part) for part in value.split(",")]
+        if len(percentages) == len(COMPONENTS):
+            return Shares(**dict(zip(COMPONENTS, percentages, strict=True)))
+    except ValueError as error:
+        message = f"{error}; give four percentages such as 10,15,50,25"
+        raise click.BadParameter(message, ctx, param) from error
+    message = f"four percentages such as 10,15,50,25 are wanted, got {value!r}"
+    raise click.BadParameter(message, ctx, param)
+
+
+def limit_options(command: F) -> F:
+    """Give a command the options that say how much fits."""
+    positive = click.IntRange(min=1)
+    for option in (
+        click.option(
+            "--on-unknown",
+            type=click.Choice(["fallback", "error"]),
+            default="fallback",
+            help="What to do about an unknown model: take the smallest window known, with a warning, or end with 1.",
+        ),
+        click.option("--target", type=positive, help="A limit of your own for the whole request, in tokens."),
+        click.option(
+            "--safety-margin", type=click.IntRange(min=0), default=0, help="Further tokens of the window kept free."
+        ),
+        click.option(
+            "--output-reserve",
+            type=click.IntRange(min=0),
+            help="Tokens kept free for the answer; by default what the request allows for it, else 4,096 or an eighth.",
+        ),
+        click.option("--max-input-tokens", type=positive, help="The input limit in tokens, where there is one."),
+        click.option("--context-window", type=positive, help="The window in tokens, in place of the known one."),
+        click.option(
+            "--tokenizer", help="What counts, in place of the model's own: an encoding, or the path of tokenizer.json."
+        ),
+        click.option("--model", "-m", help="The model, in place of the one that the request names."),
+    ):
+        command = option(command)
+    return command
+
+
+def cutting_options(command: F) -> F:
+    """Give a command the options that say how requests are cut."""
+    for option in (
+        click.option("--task", default="", help="What is asked, where that is not the query: what is ranked by."),
+        click.option(
+            "--protect",
+            type=click.Choice(["system", "query"]),
+            multiple=True,
+            help="What may not be cut; may be given twice.",
+        ),
+        click.option(
+            "--selection",
+            type=click.Choice(["auto", "score", "passages", "density", "optimal"]),
+            default="auto",
+            help="What is kept of documents.",
+        ),
+        click.option(
+            "--strategy",
+            type=click.Choice(["auto", "turns", "sliding_window", "relevance"]),
+            default="auto",
+            help="What is kept of the conversation.",
+        ),
+        click.option(
+            "--shares",
+            metavar="SYSTEM,QUERY,DOCUMENTS,HISTORY",
+            callback=_read_shares,
+            default="10,15,50,25",
+            show_default=True,
+            help="What each component is sure of, in percent.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def choices_of(
+    *,
+    strategy: Strategy = "auto",
+    selection: Selection = "auto",
+    protect: tuple[str, ...] = (),
+    task: str = "",
+    **others: Any,
+) -> FittingChoices:
+    """Return what the options of a command come to.
+
+    Raises:
+        ValueError: An option is out of its range.
+    """
+    fit = FitOptions(
+        documents=DocumentPolicy(selection=selection),
+        history=HistoryPolicy(strategy=strategy),
+        protect=frozenset(protect),
+        task=task,
+    )
+    return FittingChoices(fit=fit, **others)

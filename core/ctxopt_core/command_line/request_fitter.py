@@ -1,0 +1,93 @@
+"""Fitting requests from files, each into the window of the model that it names."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ctxopt_core.budgeting import Budgeting, budgeting_of
+from ctxopt_core.command_line.endings import DoesNotFitError, one_line
+from ctxopt_core.command_line.fitting_options import FittingChoices
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.explanation import Explained, explain
+from ctxopt_core.fitted import FittedContext
+from ctxopt_core.fitting import fit_with
+from ctxopt_core.model_settings import ModelSettings
+from ctxopt_core.rendering import ChatFraming
+from ctxopt_core.request_files import StoredRequest
+
+_MOST_BUDGETS = 128
+_NO_LIMIT = (
+    "nothing says how much fits: give --model, --context-window, --max-input-tokens or --target, or put a `model` into "
+    "the request"
+)
+
+
+class RequestFitter:
+    """Fits requests. Budgets are worked out once for each model and answer limit.
+
+    Args:
+        choices: What the options of the command say.
+
+    Raises:
+        ValueError: The options contradict one another, or leave nothing for the input.
+        UnknownModelError: The model is not known, and that is to be an error.
+    """
+
+    def __init__(self, choices: FittingChoices) -> None:
+        self._choices = choices
+        self._known = lru_cache(maxsize=_MOST_BUDGETS)(self._budgeting)
+        self._framing = ChatFraming()
+        if choices.tells_limit:
+            self._known(choices.model, None)
+
+    def budgeting(self, stored: StoredRequest) -> Budgeting:
+        """Return the budget and the counter for a request.
+
+        Raises:
+            ValueError: Neither the options nor the request say how much fits, or nothing is left for the input.
+            UnknownModelError: The model is not known, and that is to be an error.
+        """
+        settings = stored.settings
+        return self._known(self._choices.model or settings.name, settings.answer_tokens)
+
+    def fit(self, stored: StoredRequest) -> FittedContext:
+        """Return what is left of a request.
+
+        Raises:
+            DoesNotFitError: What may not be cut is larger than the input budget.
+            ValueError: As `budgeting`.
+        """
+        known = self.budgeting(stored)
+        try:
+            return fit_with(stored.request, known.budget, known.counter, self._framing, self._choices.fit)
+        except ContextBudgetError as error:
+            raise DoesNotFitError(one_line(error)) from error
+
+    def explain(self, stored: StoredRequest, fitted: FittedContext) -> tuple[Explained, ...]:
+        """Return what became of each part of a request that was fitted, and why."""
+        return explain(fitted, self.budgeting(stored).counter, self._framing)
+
+    def _budgeting(self, model: str | None, answer_tokens: int | None) -> Budgeting:
+        choices = self._choices
+        if model is None and not choices.tells_limit:
+            raise ValueError(_NO_LIMIT)
+        settings = None if model is None else ModelSettings(name=model, answer_tokens=answer_tokens)
+        return budgeting_of(
+            settings,
+            token_counter=choices.tokenizer,
+            output_reserve=self._reserve(model, answer_tokens),
+            safety_margin=choices.safety_margin,
+            trigger=1.0,
+            shares=choices.shares,
+            on_unknown=choices.on_unknown,
+            context_window=choices.context_window,
+            max_input_tokens=choices.max_input_tokens,
+            target=choices.target,
+        )
+
+    def _reserve(self, model: str | None, answer_tokens: int | None) -> int | None:
+        """What is kept free for the answer; None leaves it to the model."""
+        given, window = self._choices.output_reserve, self._choices.context_window
+        if given is not None or model is not None or window is None or answer_tokens is None:
+            return given
+        return min(answer_tokens, window // 2)

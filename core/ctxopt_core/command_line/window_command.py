@@ -1,0 +1,47 @@
+"""`window`: what is known of a model's context window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ctxopt_core.budget import ContextBudget
+from ctxopt_core.command_line.endings import plain_messages
+from ctxopt_core.command_line.figures import Format, format_option, show_figures, tokenizer_figures
+from ctxopt_core.windows import OnUnknown
+
+
+@click.command("window")
+@click.argument("model")
+@click.option("--context-window", type=click.IntRange(min=1), help="The window in tokens, in place of the known one.")
+@click.option("--output-reserve", type=click.IntRange(min=0), help="Tokens kept free for the answer.")
+@click.option(
+    "--on-unknown",
+    type=click.Choice(["fallback", "error"]),
+    default="fallback",
+    help="What to do about an unknown model: show the smallest window known, with a warning, or end with 1.",
+)
+@format_option()
+def window_command(
+    model: str, context_window: int | None, output_reserve: int | None, on_unknown: OnUnknown, form: Format
+) -> None:
+    """Show the window of MODEL, what it leaves for the input, its tokenizer, and where the figures come from."""
+    with plain_messages():
+        budget = ContextBudget.for_model(
+            model, context_window=context_window, output_reserve=output_reserve, on_unknown=on_unknown
+        )
+        show_figures(_window_figures(budget), form)
+
+
+def _window_figures(budget: ContextBudget) -> dict[str, Any]:
+    known = budget.window
+    return {
+        "model": known.model if known else None,
+        "context window": budget.context_window,
+        "input limit": budget.max_input_tokens,
+        "longest answer": known.max_output_tokens if known else None,
+        "kept for the answer": budget.output_reserve,
+        "input budget": budget.input_tokens,
+        **tokenizer_figures(budget),
+    }
