@@ -22,8 +22,8 @@ _COLUMNS = (
 
 
 def document_table(documents: Sequence[DocumentReport], tokens: Sequence[int]) -> Table:
-    """Return a table of documents in the order in which they came."""
-    shown = sorted(most_telling(documents)[:_MOST_ROWS])
+    """Return a table of documents in the order in which they came; of many, of some that stay and some that do not."""
+    shown = shown_indices(documents, _MOST_ROWS)
     return Table(
         caption=f"Documents: {by_state(documents)} (density: score for 1,000 tokens)",
         columns=_COLUMNS,
@@ -49,6 +49,19 @@ def most_telling(documents: Sequence[DocumentReport]) -> list[int]:
     return sorted(
         range(len(documents)), key=lambda index: (not documents[index].outranked, order.index(documents[index].state))
     )
+
+
+def shown_indices(documents: Sequence[DocumentReport], most: int) -> list[int]:
+    """Return at most `most` documents in the order in which they came: the most telling that stay, and that went."""
+    telling = most_telling(documents)
+    stay = [index for index in telling if documents[index].state != "dropped"]
+    return half_and_half(stay, [index for index in telling if documents[index].state == "dropped"], most)
+
+
+def half_and_half(first: Sequence[int], second: Sequence[int], most: int) -> list[int]:
+    """Return at most `most` indices in ascending order, half of each where both have so many."""
+    of_second = min(len(second), max(most // 2, most - len(first)))
+    return sorted((*first[: most - of_second], *second[:of_second]))
 
 
 def what_became(row: DocumentReport) -> str:

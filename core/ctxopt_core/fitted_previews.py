@@ -7,7 +7,7 @@ from dataclasses import replace
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from ctxopt_core.document_table import more_rows, most_telling, what_became
+from ctxopt_core.document_table import more_rows, shown_indices, what_became
 from ctxopt_core.fitted import shortened_message
 from ctxopt_core.sheet import Column, Row, Sheet, Table
 from ctxopt_core.visible_text import beginning
@@ -43,7 +43,7 @@ def _prompt_table(fitted: FittedContext) -> Table:
 
 def _document_table(fitted: FittedContext) -> Table:
     given, rows = fitted.request.documents, fitted.report.documents
-    shown = sorted(most_telling(rows)[:_MOST_ROWS])
+    shown = shown_indices(rows, _MOST_ROWS)
     return Table(
         caption="Beginnings of documents",
         columns=(

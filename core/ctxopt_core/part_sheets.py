@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ctxopt_core.document_table import more_rows
+from ctxopt_core.document_table import half_and_half, more_rows
 from ctxopt_core.history_sheet import history_bar
 from ctxopt_core.history_strip import message_stretches
 from ctxopt_core.sheet import Bar, Column, Row, Segment, Sheet, Table
@@ -56,16 +56,15 @@ def sheet_of_packing(packing: Packing) -> Sheet:
 
 
 def _packing_table(packing: Packing) -> Table:
-    # Whatever is kept says more than what is dropped, but for what was too big rather than too bad.
-    telling = dict.fromkeys((*packing.notable_drops, *packing.kept, *packing.dropped))
-    shown = sorted(list(telling)[:_MOST_ROWS])
+    went = list(dict.fromkeys((*packing.notable_drops, *packing.dropped)))
+    shown = half_and_half((*packing.partial, *packing.whole), went, _MOST_ROWS)
     ranks = {index: rank for rank, index in enumerate(packing.ranking, start=1)}
     names = ("document", "rank", "tokens")
     return Table(
         caption="Documents by index",
         columns=(*(Column(name=name, numeric=True) for name in names), Column(name="outcome")),
         rows=tuple(_packing_row(packing, index, ranks.get(index)) for index in shown),
-        more=more_rows(len(telling), len(shown)),
+        more=more_rows(len(packing.kept) + len(went), len(shown)),
     )
 
 

@@ -21,6 +21,8 @@ class WindowParts:
 
     Args:
         budget: The input budget.
+        given: The whole request as it was given.
+        sent: The whole request as it is sent.
         fixed_before: What is not budgeted, as it was given; with sections in it, before they were cut.
         fixed: The same as it is sent.
         before: The components as they were given.
@@ -31,6 +33,8 @@ class WindowParts:
     """
 
     budget: int
+    given: int
+    sent: int
     fixed_before: int
     fixed: int
     before: Mapping[str, int]
@@ -47,6 +51,8 @@ def window_parts(report: FitReport) -> WindowParts:
     known = 0 if report.context_window is None else report.context_window
     return WindowParts(
         budget=report.input_budget,
+        given=report.input_tokens,
+        sent=report.output_tokens,
         fixed_before=max(report.fixed, beside) if report.sections else report.fixed,
         fixed=report.fixed,
         before=before,
@@ -70,9 +76,8 @@ def window_bars(parts: WindowParts) -> tuple[Bar, Bar]:
         outside = f"; another {parts.outside:,} tokens of the window are outside the budget"
     elif parts.outside:
         window.append(Segment(name="outside the budget", amount=parts.outside, kind="outside"))
-    used = sum(segment.amount for segment in sent)
-    before = Bar(label=f"Before: {sum(s.amount for s in given):,} tokens", segments=given)
-    after = Bar(label=f"After: {used:,} of at most {parts.budget:,} tokens{outside}", segments=tuple(window))
+    before = Bar(label=f"Before: {parts.given:,} tokens", segments=given)
+    after = Bar(label=f"After: {parts.sent:,} of at most {parts.budget:,} tokens{outside}", segments=tuple(window))
     return _scaled(before, after)
 
 

@@ -138,6 +138,7 @@ def test_the_size_is_bounded_for_ten_thousand_documents_and_a_hundred_thousand_m
 
     assert len(html) < 60_000
     assert "... and 9,960 more" in html
+    assert html.count(">kept<") > 10 < html.count(">dropped (budget)<")
     assert len(fitted.history._repr_html_()) < 30_000
     assert len(fitted.documents._repr_html_()) < 30_000
 
