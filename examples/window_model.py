@@ -104,7 +104,10 @@ class WindowedChatModel(BaseChatModel):
 
 
 def request_tokens(messages: Sequence[BaseMessage], tools: Sequence[dict[str, Any]] = ()) -> int:
-    """Return the tokens of a chat request by the published rule, tool schemas as compact JSON."""
+    """Return the tokens of a chat request by the published rule.
+
+    Tool schemas count as compact JSON, which is more than OpenAI charges and what every fit leaves room for.
+    """
     rows = convert_to_openai_messages(list(messages), text_format="string")
     schemas = [json.dumps(tool, separators=(",", ":"), ensure_ascii=False) for tool in tools]
     return TOKENS_PER_REQUEST + sum(map(_row_tokens, rows)) + sum(map(_text_tokens, schemas))

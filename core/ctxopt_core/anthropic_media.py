@@ -38,11 +38,14 @@ def anthropic_tokens(name: str, facts: MediaFacts) -> int | None:
 
 def _limits(name: str) -> tuple[int, int]:
     """Return the longest side in pixels and the most tokens of an image; of an unknown version, those of the newest."""
+    version = claude_version(name)
+    return _HIGH_RESOLUTION if version is None or version >= _FIRST_HIGH_RESOLUTION else _STANDARD
+
+
+def claude_version(name: str) -> tuple[int, int] | None:
+    """Return major and minor version of a Claude model by its bare, unified id; None where it names none."""
     found = _VERSION.match(name)
-    if found is None:
-        return _HIGH_RESOLUTION
-    version = int(found[1]), int(found[2] or 0)
-    return _STANDARD if version < _FIRST_HIGH_RESOLUTION else _HIGH_RESOLUTION
+    return (int(found[1]), int(found[2] or 0)) if found else None
 
 
 def _image_tokens(width: int, height: int, edge: int, most: int) -> int:

@@ -17,7 +17,7 @@ from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.model_counter import ModelCounter
 from ctxopt_core.options import FitOptions, Overflow
 from ctxopt_core.provider_rules import NO_MODEL, rules_for
-from ctxopt_core.rendering import ChatFraming, Framing
+from ctxopt_core.rendering import ChatFraming, Framing, schema_reserve
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given, everything_packed, fits
@@ -166,7 +166,8 @@ def fitted_with(
     request: ContextRequest, budget: ContextBudget, counter: TokenCounter, framing: Framing, options: FitOptions
 ) -> FittedContext:
     """Fit a request as `fit_with` does, without a word in the log. The working form of `plan`, for adapters."""
-    subject = Subject(request=request, limit=budget.goal_tokens, counter=counter, framing=framing)
+    limit = budget.goal_tokens - schema_reserve(request, counter)
+    subject = Subject(request=request, limit=limit, counter=counter, framing=framing)
     if fits(subject):
         return _untouched(subject, budget)
     try:

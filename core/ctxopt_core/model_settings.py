@@ -10,6 +10,8 @@ from ctxopt_core.catalogue import builtin_index
 
 SCHEMA_LISTS = ("tools", "functions")
 RESPONSE_FORMATS = ("response_format", "format")
+TOOL_CHOICE = "tool_choice"
+_USUAL_CHOICES = (None, False, "auto")
 NAME_ARGUMENTS = ("model", "model_name")
 ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_tokens_to_sample", "num_predict")
 
@@ -64,7 +66,10 @@ def token_limit(value: object) -> int | None:
 
 
 def schemas_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the tools, functions and response formats among the arguments of a call, as they are given."""
+    """Yield the tools, functions and response formats among the arguments of a call, as they are given.
+
+    A choice of a tool is sent as well, where it is not left to the model.
+    """
     for argument in SCHEMA_LISTS:
         value = arguments.get(argument)
         if isinstance(value, Sequence) and not isinstance(value, str):
@@ -72,3 +77,6 @@ def schemas_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
         elif value is not None:
             yield value
     yield from (arguments[argument] for argument in RESPONSE_FORMATS if arguments.get(argument) is not None)
+    choice = arguments.get(TOOL_CHOICE)
+    if choice not in _USUAL_CHOICES:
+        yield {TOOL_CHOICE: choice}

@@ -11,6 +11,7 @@ from ctxopt_core.media_facts import MediaFacts
 from ctxopt_core.messages import ALLOWANCES, Attachment, Message, Provider, allowance
 from ctxopt_core.model_ids import id_spellings
 from ctxopt_core.token_amount import token_amount
+from ctxopt_core.tool_schemas import Count, Tools, anthropic_schema_tokens, json_tokens, openai_schema_tokens
 
 _OPENAI = re.compile(r"(?:chat)?gpt-(?!oss)|o\d+(?:-|$)|codex-|computer-use")
 
@@ -21,11 +22,16 @@ class ProviderRules(Protocol):
     1. `attachment_tokens(attachment)` is what one attachment is charged, by the provider's published rule where its
        facts suffice for it, else by an allowance. It reads the facts alone: nothing is decoded or downloaded.
     2. An attachment that says itself what it costs is charged that.
-    3. Rules are values: they compare, hash and pickle, and everything is pure.
+    3. `schema_tokens(tools, count, system)` is what tools and response formats add to a request, and never less than
+       the provider is known to charge. `count` counts a text; `system` is the first system message, or None.
+    4. Rules are values: they compare, hash and pickle, and everything is pure.
     """
 
     def attachment_tokens(self, attachment: Attachment) -> int:
         """Return what an attachment is charged, in tokens."""
+
+    def schema_tokens(self, tools: Tools, count: Count, system: str | None) -> int:
+        """Return what tools and response formats cost, in tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,14 @@ class ModelRules:
         facts = attachment.facts
         known = None if facts is None or provider is None else self._by_rule(provider, facts)
         return self._allowance(attachment, provider) if known is None else known
+
+    def schema_tokens(self, tools: Tools, count: Count, system: str | None) -> int:
+        """Return what tools and response formats cost, in tokens."""
+        if self.provider == "openai":
+            return openai_schema_tokens(tools, count, system)
+        if self.provider == "anthropic":
+            return anthropic_schema_tokens(tools, count, self.name)
+        return json_tokens(tools, count)
 
     def _by_rule(self, provider: Provider, facts: MediaFacts) -> int | None:
         if provider == "openai":

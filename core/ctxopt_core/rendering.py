@@ -10,8 +10,10 @@ from ctxopt_core.conversation import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, Con
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE
-from ctxopt_core.request import ContextRequest, schema_texts
+from ctxopt_core.provider_rules import rules_of
+from ctxopt_core.request import SYSTEM_ROLES, ContextRequest
 from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.tool_schemas import WITH_SYSTEM, json_tokens
 
 
 class DocumentRendering(Protocol):
@@ -121,10 +123,8 @@ class ChatFraming:
 
     def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of tool schemas, sections, the request's own framing and the caller's fixed text."""
-        beside = schema_tokens(request, counter) + request.fixed_tokens
-        beside += sum(_message(counter, "system", section.text) for section in request.sections if section.text)
-        user = _message(counter, "user", "") if request.query or request.documents else 0
-        return TOKENS_PER_REQUEST + beside + user
+        opening = opening_system_text(request, request.system_texts) if request.tools else None
+        return schema_tokens(request, counter, system=opening) + self._frame(request, counter)
 
     def system_overhead(self, counter: TokenCounter) -> int:
         """Return the framing of one system message."""
@@ -132,7 +132,9 @@ class ChatFraming:
 
     def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
         """Return the tokens of the assembled chat request."""
-        tokens = self.fixed(request, counter) + counter.count(self.user_text(draft))
+        opening = opening_system_text(request, draft.system, draft.trimming) if request.tools else None
+        tokens = schema_tokens(request, counter, system=opening) + self._frame(request, counter)
+        tokens += counter.count(self.user_text(draft))
         tokens += sum(_message(counter, "system", text) for text in draft.system if text)
         return tokens + conversation_tokens(conversation, draft.trimming, counter)
 
@@ -141,13 +143,58 @@ class ChatFraming:
         rendered = [self.documents.render(index, text) for index, text in draft.documents]
         return "\n\n".join(part for part in (self.documents.separator.join(rendered), *draft.query) if part)
 
+    def _frame(self, request: ContextRequest, counter: TokenCounter) -> int:
+        beside = request.fixed_tokens + sum(
+            _message(counter, "system", section.text) for section in request.sections if section.text
+        )
+        user = _message(counter, "user", "") if request.query or request.documents else 0
+        return TOKENS_PER_REQUEST + beside + user
 
-def schema_tokens(request: ContextRequest, counter: TokenCounter) -> int:
-    """Return the tokens of the tool schemas, counted one by one or as one JSON list, whichever is more."""
-    texts = schema_texts(request.tools)
-    if not texts:
+
+def schema_tokens(request: ContextRequest, counter: TokenCounter, *, system: str | None = None) -> int:
+    """Return the tokens of the tool schemas by the rules that the counter carries.
+
+    Args:
+        request: The request that they go with.
+        counter: Counts texts, and knows how the model's provider counts schemas.
+        system: The system message that opens the request. Some providers add the tools to it, which is cheaper than a
+            message of their own; None where it is not known.
+    """
+    return rules_of(counter).schema_tokens(request.tools, counter.count, system) if request.tools else 0
+
+
+def schema_reserve(request: ContextRequest, counter: TokenCounter) -> int:
+    """Return the tokens of the input budget that a fit keeps free for tool schemas, beside what they are counted.
+
+    How a provider renders them is known from reports and not promised. A fit therefore leaves room for them as the JSON
+    that is sent, where that is more.
+    """
+    if not request.tools:
         return 0
-    return max(sum(map(counter.count, texts)), counter.count(f"[{','.join(texts)}]"))
+    counted = rules_of(counter).schema_tokens(request.tools, counter.count, WITH_SYSTEM)
+    return max(0, json_tokens(request.tools, counter.count) - counted)
+
+
+def opening_system_text(
+    request: ContextRequest, system: tuple[str, ...], trimming: Trimming | None = None
+) -> str | None:
+    """Return the text of the system message that opens a chat request; None where it opens with none.
+
+    Args:
+        request: The request.
+        system: What there is of its system texts.
+        trimming: What is kept of its conversation; None for all of it.
+    """
+    texts = [text for text in (*system, *(section.text for section in request.sections)) if text]
+    history = request.history
+    if texts or not len(history) or (trimming is not None and not (trimming.kept and trimming.kept[0] == 0)):
+        return texts[0] if texts else None
+    if not isinstance(history, (tuple, list)) and not history.system_indices(0, 1):
+        return None
+    first = history[0]
+    cut = None if trimming is None else trimming.shortened.get(0)
+    said = first.texts if cut is None else cut.texts
+    return said[-1] or None if first.role in SYSTEM_ROLES and said else None
 
 
 def conversation_tokens(conversation: Conversation, trimming: Trimming, counter: TokenCounter) -> int:

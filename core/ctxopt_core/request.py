@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Any
 from ctxopt_core.message_views import SYSTEM_ROLES, MessageViews
 from ctxopt_core.messages import ALLOWANCES, TOOL_ROLES, Attachment, AttachmentKind, Message, ToolCall, ToolResult
 from ctxopt_core.sections import Section
+from ctxopt_core.tool_schemas import schema_texts
 
 __all__ = [
     "ALLOWANCES",
@@ -70,7 +70,8 @@ class ContextRequest:
         query: The question, or several entries of it.
         documents: The retrieved documents.
         history: The conversation, oldest message first. It may be lazy: only what is looked at is read.
-        tools: Tool schemas; a mapping is counted as compact JSON.
+        tools: Tool schemas and response formats, counted as the provider of the model counts them; the choice of a tool
+            as `{"tool_choice": ...}`.
         sections: Further texts with a budget of their own, such as saved memories.
         fixed_tokens: Tokens of everything else that will be rendered.
 
@@ -105,15 +106,6 @@ class ContextRequest:
     def query_texts(self) -> tuple[str, ...]:
         """The texts of `query`."""
         return self.query if isinstance(self.query, tuple) else (self.query,)
-
-
-def schema_texts(tools: Sequence[str | Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return each tool schema as the compact JSON that is sent."""
-    return tuple(tool if isinstance(tool, str) else _compact(tool) for tool in tools)
-
-
-def _compact(tool: Mapping[str, Any]) -> str:
-    return json.dumps(tool, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
 _ITEM_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(

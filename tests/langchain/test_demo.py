@@ -112,7 +112,7 @@ def test_the_model_counted_at_most_its_input_limit(demo: subprocess.CompletedPro
     )
     assert found, demo.stdout
     counted, reported = map(int, found.groups())
-    assert counted <= reported <= 6144
+    assert reported <= counted <= 6144  # the stand-in counts schemas as JSON, which is more than OpenAI does
 
 
 def test_a_broken_promise_is_an_error(demo_module: ModuleType, model: Any) -> None:

@@ -111,7 +111,7 @@ def test_a10_schemas_are_found_wherever_they_are_bound(model: object, found: lis
 @pytest.mark.parametrize("include_raw", [False, True])
 def test_a10_structured_output_counts_its_schema(include_raw: bool) -> None:
     model = MODEL.with_structured_output(Verdict, include_raw=include_raw)
-    assert schemas(model) == [convert_to_openai_tool(Verdict)]
+    assert schemas(model) == [convert_to_openai_tool(Verdict), {"tool_choice": "any"}]
     assert settings_of(model).name == "gpt-4o"
 
 
@@ -204,3 +204,8 @@ def test_t9_a_profile_is_read_with_care(profile: Any, limits: tuple[int | None, 
 def test_t10_what_is_no_model_is_refused_with_a_remedy(thing: object) -> None:
     with pytest.raises(TypeError, match=r"`model` must be a model name or a LangChain language model, got .*give"):
         settings_of(thing)
+
+
+@pytest.mark.parametrize("choice", ["auto", None])
+def test_a10_a_choice_that_is_left_to_the_model_is_not_sent(choice: str | None) -> None:
+    assert schemas(MODEL.bind(tools=[{"name": "look"}], tool_choice=choice)) == [{"name": "look"}]

@@ -1,0 +1,152 @@
+"""Tool schemas as the TypeScript-like text that models of OpenAI read.
+
+OpenAI documents that functions are put into the system message "in a syntax the model has been trained on", and shows
+that syntax for gpt-oss in `docs/format.md` of openai/harmony. The details below reproduce the usage figures that were
+reported for other models; see the tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+_TYPES = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
+_RENDERED = frozenset(
+    {"type", "description", "enum", "const", "items", "prefixItems", "anyOf", "oneOf", "allOf", "$ref", "nullable"}
+)
+_SILENT = frozenset({"properties", "required", "$defs", "definitions", "$schema", "default", "strict"})
+_DEFINITIONS = ("$defs", "definitions")
+_DEEPEST = 40
+_MOST_REFERENCES = 500
+_REMEMBERED = 1_024
+
+
+def namespace(declarations: Sequence[str]) -> str:
+    """Return the text that declares all functions."""
+    return "\n".join(["namespace functions {", "", *declarations, "} // namespace functions"])
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def declaration(function: str) -> str:
+    """Return the declaration of one function, with the blank line behind it.
+
+    A schema that refers to itself, or that is far larger when its references are resolved, stands as its JSON.
+
+    Args:
+        function: The function as JSON: `name`, `description` and `parameters`.
+    """
+    described: Mapping[str, Any] = json.loads(function)
+    parameters = described.get("parameters")
+    schema = _Schema(parameters if isinstance(parameters, Mapping) else {})
+    name = described.get("name", "")
+    lines = list(_comment(described.get("description")))
+    try:
+        properties = list(schema.properties(schema.root, indent=0, depth=0))
+    except _EndlessError:
+        properties = [f"// {function}"]
+    if properties:
+        lines += [f"type {name} = (_: {{", *properties, "}) => any;"]
+    else:
+        lines.append(f"type {name} = () => any;")
+    return "\n".join([*lines, ""])
+
+
+class _EndlessError(Exception):
+    """A schema refers to itself, or to too much."""
+
+
+class _Schema:
+    """One schema whose parts refer to each other."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.root = root
+        self._resolved = 0
+        self._definitions = {
+            f"#/{key}/{name}": definition
+            for key in _DEFINITIONS
+            if isinstance(root.get(key), Mapping)
+            for name, definition in root[key].items()
+        }
+
+    def properties(self, schema: Mapping[str, Any], *, indent: int, depth: int) -> Iterator[str]:
+        """Yield the lines of the properties of an object, the braces around them left out."""
+        properties, required = schema.get("properties"), schema.get("required")
+        required = required if isinstance(required, (list, tuple)) else ()
+        blanks = " " * indent
+        yield from (blanks + line for line in _rest(schema))
+        for name, value in properties.items() if isinstance(properties, Mapping) else ():
+            told = value if isinstance(value, Mapping) else {}
+            yield from (blanks + line for line in (*_comment(told.get("description")), *_rest_of_value(told)))
+            mark = "" if name in required else "?"
+            default = f" // default: {_plain(told['default'])}" if told.get("default") is not None else ""
+            yield f"{blanks}{name}{mark}: {self._type(value, indent=indent, depth=depth)},{default}"
+
+    def _type(self, schema: Any, *, indent: int, depth: int) -> str:
+        if not isinstance(schema, Mapping):
+            return "any"
+        if depth > _DEEPEST:
+            raise _EndlessError
+        inside = {"indent": indent, "depth": depth + 1}
+        if "$ref" in schema:
+            return self._referred(str(schema["$ref"]), **inside)
+        if isinstance(schema.get("enum"), Sequence):
+            return " | ".join(map(_json, schema["enum"]))
+        if "const" in schema:
+            return _json(schema["const"])
+        for key, mark in (("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")):
+            if isinstance(schema.get(key), Sequence):
+                return mark.join(self._type(choice, **inside) for choice in schema[key])
+        kinds = schema.get("type")
+        kinds = kinds if isinstance(kinds, list) else [kinds]
+        named = " | ".join(self._of_kind(kind, schema, **inside) for kind in kinds)
+        return f"{named} | null" if schema.get("nullable") is True else named
+
+    def _referred(self, reference: str, *, indent: int, depth: int) -> str:
+        self._resolved += 1
+        if self._resolved > _MOST_REFERENCES:
+            raise _EndlessError
+        found = self._definitions.get(reference)
+        return reference if found is None else self._type(found, indent=indent, depth=depth)
+
+    def _of_kind(self, kind: object, schema: Mapping[str, Any], *, indent: int, depth: int) -> str:
+        if kind == "array":
+            return self._array(schema, indent=indent, depth=depth)
+        if kind == "object" or (kind is None and "properties" in schema):
+            lines = list(self.properties(schema, indent=indent + 2, depth=depth))
+            return "\n".join(["{", *lines, "}"]) if lines else "object"
+        return _TYPES.get(str(kind), "any")
+
+    def _array(self, schema: Mapping[str, Any], *, indent: int, depth: int) -> str:
+        items = schema.get("prefixItems", schema.get("items"))
+        if isinstance(items, list):
+            return f"[{', '.join(self._type(item, indent=indent, depth=depth) for item in items)}]"
+        return f"{self._type(items, indent=indent, depth=depth)}[]"
+
+
+def _comment(description: object) -> Iterator[str]:
+    """Yield a description as one comment; the blanks around its lines are not sent."""
+    if isinstance(description, str) and description.strip():
+        yield "// " + "\n".join(line.strip() for line in description.strip().splitlines())
+
+
+def _rest(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what else an object says, as JSON: it is not known whether it is sent, so that it counts."""
+    for key, value in schema.items():
+        if key not in _RENDERED and key not in _SILENT and not (key == "additionalProperties" and value is False):
+            yield f"// {key}: {_json(value)}"
+
+
+def _rest_of_value(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what else a property says; an object says it itself, inside its braces."""
+    if schema.get("type") != "object" and "properties" not in schema:
+        yield from _rest(schema)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
