@@ -24,8 +24,13 @@ class ProviderRules(Protocol):
     2. An attachment that says itself what it costs is charged that.
     3. `schema_tokens(tools, count, system)` is what tools and response formats add to a request, and never less than
        the provider is known to charge. `count` counts a text; `system` is the first system message, or None.
+       `counts_json` is True when that is never less than the schemas as JSON.
     4. Rules are values: they compare, hash and pickle, and everything is pure.
     """
+
+    @property
+    def counts_json(self) -> bool:
+        """Whether schemas count at least what their JSON counts."""
 
     def attachment_tokens(self, attachment: Attachment) -> int:
         """Return what an attachment is charged, in tokens."""
@@ -47,6 +52,11 @@ class ModelRules:
     name: str = ""
     provider: Provider | None = None
     allowances: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def counts_json(self) -> bool:
+        """Whether schemas count at least what their JSON counts."""
+        return self.provider != "openai"
 
     def attachment_tokens(self, attachment: Attachment) -> int:
         """Return what an attachment is charged, in tokens."""

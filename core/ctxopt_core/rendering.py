@@ -169,7 +169,7 @@ def schema_reserve(request: ContextRequest, counter: TokenCounter) -> int:
     How a provider renders them is known from reports and not promised. A fit therefore leaves room for them as the JSON
     that is sent, where that is more.
     """
-    if not request.tools:
+    if not request.tools or rules_of(counter).counts_json:
         return 0
     counted = rules_of(counter).schema_tokens(request.tools, counter.count, WITH_SYSTEM)
     return max(0, json_tokens(request.tools, counter.count) - counted)
