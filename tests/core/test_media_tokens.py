@@ -8,12 +8,23 @@ pamelafox/openai-messages-token-helper; those of Anthropic are the table of its 
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxopt_core import Attachment, ContextBudget, ContextRequest, Message, ModelWindow, counter_for, fit, plan
+from ctxopt_core import (
+    Attachment,
+    ContextBudget,
+    ContextRequest,
+    Message,
+    ModelWindow,
+    TokenCounter,
+    counter_for,
+    fit,
+    plan,
+)
 from ctxopt_core.anthropic_messages import AnthropicMessages
 from ctxopt_core.conversation import message_tokens
 from ctxopt_core.fitting import counter_of
@@ -255,3 +266,14 @@ def test_a_message_without_attachments_is_not_copied():
     message = Message(role="user", content="hello")
 
     assert message_tokens(message, counter_of(ContextBudget.for_model("gpt-4o"), WORDS)) == 5
+
+
+def test_a_counter_with_rules_is_a_value_that_travels():
+    counter = counter_of(ContextBudget.for_model("gpt-4o", attachment_tokens={"file": 9}))
+    same = pickle.loads(pickle.dumps(counter))  # noqa: S301
+
+    assert (same, hash(same), same.rules) == (counter, hash(counter), counter.rules)
+    assert same.count("two words") == counter.count("two words")
+    assert isinstance(same, TokenCounter)
+    assert counter != counter_of(ContextBudget.for_model("gpt-4o"))
+    assert counter_of(ContextBudget(target=9)) == counter_for("o200k_base")
