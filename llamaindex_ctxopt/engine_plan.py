@@ -47,6 +47,8 @@ class EnginePlan:
         history: Fits the request with the history around a query that is not part of it; the same where both are in one
             request. None where the engine has no such request.
         names: What the engine would fill in inside the history.
+        question_apart: Whether the engine is known to store a question only with its answer, so that a stored message
+            with the same words is another one.
     """
 
     llm: LLM | None
@@ -56,6 +58,7 @@ class EnginePlan:
     documents: EngineFitting | None
     history: EngineFitting | None
     names: frozenset[str]
+    question_apart: bool = False
 
     @property
     def together(self) -> bool:
@@ -129,6 +132,7 @@ class EnginePlan:
             documents=documents,
             history=history,
             names=filled_names(prompts),
+            question_apart=history is not None,
         )
 
 

@@ -153,8 +153,11 @@ class EngineFitting:
             need: What they counted the last time; None where there was none, so that they get all that they could.
         """
         subject = self._subject(*self._framed(request))
-        available = max(0, subject.available)
-        wanted = {**measure_needs(subject), "documents": available if need is None else need}
+        needs = measure_needs(subject)
+        # What may not be cut is whole, whatever its share.
+        whole = {name: tokens for name, tokens in needs.items() if name in self.options.protect}
+        available = max(0, subject.available - sum(whole.values()))
+        wanted = {**needs, **dict.fromkeys(whole, 0), "documents": available if need is None else need}
         return allocate(available, wanted, self.budgeting.budget.shares).documents
 
     def _condensing(self, request: EngineRequest) -> Condensing | None:

@@ -125,7 +125,8 @@ class ContextOptimizer:
     def attach(self, engine: E) -> E:
         """Read the prompts of the engine that has this optimizer's parts, and return the engine itself.
 
-        Without it the largest of LlamaIndex's default prompts are counted, and the `system_prompt` that this was given.
+        Without it the largest of LlamaIndex's default prompts are counted, and the `system_prompt` that this was given;
+        and where the last stored message has the words of the question it is taken for it, as agents store it.
 
         Raises:
             TypeError: The engine is of no kind that is known here.

@@ -141,13 +141,13 @@ class Planner:
     ) -> tuple[list[ChatMessage], OpenTurn | None]:
         if query is not None and turn is not None and turn.goes_on(query, messages):
             return list(map(copied, turn.kept)), turn
-        if query is None or self.plan.history is None or _ends_with(messages, query):
+        fitting = self.plan.history
+        if query is None or fitting is None or self._holds_question(messages, query):
             kept, report = self.plan.fit_conversation(messages, prefix)
             self._report(report, 0)
             return list(map(copied, kept)), None
         history, changed = self._neutralized(messages)
         request = EngineRequest(query=query, messages=history)
-        fitting = self.plan.history
         reserved = fitting.documents_share(request, self._documents_tokens) if self.plan.together else 0
         fitted = fitting.fit(replace(request, reserved=reserved))
         self._report(fitted.report, changed)
@@ -155,6 +155,9 @@ class Planner:
         return held, OpenTurn(
             owner=ref(self), query=query, messages=messages, kept=fitted.messages, handed_out=ref(held)
         )
+
+    def _holds_question(self, messages: Sequence[ChatMessage], query: str) -> bool:
+        return not self.plan.question_apart and _ends_with(messages, query)
 
     def _neutralized(self, messages: Sequence[ChatMessage]) -> tuple[Sequence[ChatMessage], int]:
         return neutralized(messages, self.plan.names) if self.neutralize else (messages, 0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.llms import ChatMessage
 
 from chat_engine_runs import (
     FIVE,
@@ -65,6 +66,31 @@ def test_i7_a_window_just_above_the_smallest_holds_something_of_the_nodes(engine
         assert (len(turn.answering), turn.over, turn.error) == (1, 0, None)
         assert "Document 0:" in turn.calls[-1].text or more < 300
         assert turn.calls[-1].tokens >= llm.context_window - 256 - 500 - 60
+
+
+@pytest.mark.parametrize("tokens", [1_000, 2_000, 2_600])
+@engines
+def test_i7_a_question_of_most_of_the_window_is_asked_whole_beside_something_of_the_nodes(
+    engine: Engine, tokens: int
+) -> None:
+    question = text_of("Question of many words:", tokens)
+    turn = conversation("ours, attached", engine, preset_history(60)).ask(question)
+    assert (len(turn.answering), turn.over, turn.error) == (1, 0, None)
+    assert question in turn.calls[-1].text
+    assert "Document 0:" in turn.calls[-1].text
+
+
+@pytest.mark.parametrize("way", ["ask", "aask"])
+@engines
+async def test_i6_a_question_that_the_given_history_ends_with_does_not_take_the_window(
+    engine: Engine, way: str
+) -> None:
+    question = text_of("Asked before:", 100)
+    talk = conversation("ours, attached", engine, [*preset_history(60), ChatMessage(content=question)])
+    turn = await talk.aask(question) if way == "aask" else talk.ask(question)
+    assert (len(turn.answering), turn.over, turn.error) == (1, 0, None)
+    assert turn.nodes_whole == NODES
+    assert turn.turns_visible >= 5
 
 
 @engines
