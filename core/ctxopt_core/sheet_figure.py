@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ctxopt_core.palette import INK, LOOKS
-from ctxopt_core.sheet import FULL, Bar, Point, Sheet
+from ctxopt_core.sheet import FULL, Bar, Point, Segment, Sheet
 from ctxopt_core.visible_text import beginning
 
 _WIDTH, _BAR_HEIGHT, _POINTS_HEIGHT = 9.0, 1.35, 3.2
@@ -59,11 +59,7 @@ def _draw_bar(axes: Axes, bar: Bar) -> None:
             label="_" if segment.kind in named else _plain(segment.kind),
         )
         named.add(segment.kind)
-        label = f"{segment.amount:,}"
-        if segment.amount / whole > _SHARE_FOR_A_LABEL * len(label):
-            box = {"facecolor": look.colour or "white", "edgecolor": "none", "pad": 1.0}
-            middle = start + segment.amount / 2
-            axes.text(middle, 0, label, ha="center", va="center", fontsize=8, color=INK, bbox=box)
+        _draw_amount(axes, segment, start, whole)
         start += segment.amount
     axes.set_xlim(0, whole)
     axes.set_yticks([])
@@ -73,6 +69,15 @@ def _draw_bar(axes: Axes, bar: Bar) -> None:
     axes.xaxis.set_major_formatter("{x:,.0f}")
     if named:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.05), fontsize=7, frameon=False, handlelength=1.6)
+
+
+def _draw_amount(axes: Axes, segment: Segment, start: int, whole: float) -> None:
+    """Write how much it is into a segment that is wide enough for that."""
+    label = f"{segment.amount:,}"
+    if segment.amount / whole > _SHARE_FOR_A_LABEL * len(label):
+        box = {"facecolor": LOOKS[segment.kind].colour or "white", "edgecolor": "none", "pad": 1.0}
+        middle = start + segment.amount / 2
+        axes.text(middle, 0, label, ha="center", va="center", fontsize=8, color=INK, bbox=box)
 
 
 def _draw_points(axes: Axes, points: tuple[Point, ...]) -> None:

@@ -65,7 +65,7 @@ def test_messages_are_told_where_the_conversation_is_not_known():
     ]
 
 
-@given(states=st.lists(st.sampled_from(STATES), max_size=300))
+@given(states=st.lists(st.sampled_from(STATES), min_size=20, max_size=300))
 def test_stretches_count_every_turn_once_and_are_few(states):
     found = stretches(states)
 
@@ -73,6 +73,13 @@ def test_stretches_count_every_turn_once_and_are_few(states):
     for state in STATES:
         assert sum(getattr(part, state) for part in found) == states.count(state)
     assert all(part.size for part in found)
+
+
+def test_many_short_stretches_become_equal_parts_of_the_whole():
+    found = stretches(["kept", "dropped"] * 480)
+
+    assert found == (Stretch(kept=10, dropped=10),) * 48
+    assert {part.state for part in found} == {"mixed"}
 
 
 @given(states=st.lists(st.sampled_from(STATES), max_size=40))
