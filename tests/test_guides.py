@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,16 @@ def test_the_python_blocks_of_a_page_run_in_order(page):
     run_blocks(page)
 
 
+def test_the_guide_to_offline_use_opens_no_connection(monkeypatch):
+    def refuse(*_):
+        pytest.fail("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+    run_blocks(DOCS / "guides" / "offline.md")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_every_link_of_a_page_leads_to_a_page_and_a_heading(page):
     for path, anchor in links_of(page):
@@ -51,6 +62,13 @@ def test_the_navigation_names_every_page_once():
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
 
     assert sorted(_pages_in(nav)) == [_name(page) for page in PAGES]
+
+
+def test_the_list_of_error_messages_leads_to_every_page_of_them():
+    index = DOCS / "symptoms" / "index.md"
+    listed = {path for path, _ in links_of(index)}
+
+    assert {page.name for page in index.parent.glob("*.md") if page != index} <= listed
 
 
 @pytest.mark.parametrize("package", PACKAGES)
