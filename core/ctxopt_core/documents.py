@@ -72,7 +72,8 @@ class Packing(Displayed):
     @property
     def notable_drops(self) -> tuple[int, ...]:
         """The dropped documents that rank above one that is kept, best first: too big, not too bad."""
-        last = max((self.ranking.index(index) for index in self.kept if index in self.ranking), default=0)
+        kept = frozenset(self.kept)
+        last = max((place for place, index in enumerate(self.ranking) if index in kept), default=0)
         return tuple(index for index in self.ranking[:last] if index in self.dropped)
 
     def _sheet(self) -> Sheet:

@@ -15,6 +15,7 @@ from ctxopt_core.loose_results import without_loose_results
 from ctxopt_core.options import FitOptions
 from ctxopt_core.rendering import Draft
 from ctxopt_core.subject import Subject, describe_costs, measure_needs
+from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turn_strategy import summarized, trim
 
 _LEAST_RATE = 0.25
@@ -116,7 +117,13 @@ class Parts:
         if self.trimming is not before and self.whole() > subject.limit:
             # A framing that renders the placeholder at more than it counts alone.
             note = "the summary did not fit as it is rendered"
-            self.trimming = replace(before, summary_room=0, fell_back_to="turns", notes=(*before.notes, note))
+            self.trimming = replace(
+                before,
+                summary_room=0,
+                tokens=before.tokens - _awaited(before, subject.capped),
+                fell_back_to="turns",
+                notes=(*before.notes, note),
+            )
 
     def _trimmed(self, policy: HistoryPolicy) -> Trimming:
         subject = self.subject
@@ -172,10 +179,13 @@ class Parts:
         )
 
     def whole(self) -> int:
-        """Tokens of the request as it stands. Costs of messages add up exactly; everything else is rendered."""
+        """Tokens of the request as it stands, with the room that is kept for a summary.
+
+        Costs of messages add up exactly; everything else is rendered.
+        """
         if self.subject.only_messages:
             return self.subject.fixed + sum(self.used.values())
-        return self.subject.whole(self.draft())
+        return self.subject.whole(self.draft()) + _awaited(self.trimming, self.subject.capped)
 
     def rendered_per_token(self) -> float:
         """How many tokens the rendering holds for one of the components': 2 where it shows each of them twice."""
@@ -211,3 +221,8 @@ class Parts:
             "tools, or shorten what is fixed"
         )
         raise ContextBudgetError(message, needed=needed, available=limit, costs=costs)
+
+
+def _awaited(trimming: Trimming, counter: TokenCounter) -> int:
+    """Return the tokens by which a summary that is still to come may be longer than the note in its place."""
+    return max(0, trimming.summary_room - counter.count(trimming.placeholder or ""))

@@ -91,3 +91,22 @@ def test_h16_h17_results_without_a_call_are_not_summarised(limit):
     assert "stray" not in transcript
     assert result.history.reason(len(OLD)) == "orphan"
     assert result.report.history.reasons.get("orphan") == 1
+
+
+@pytest.mark.parametrize("limit", [600, 1_000, 2_500])
+@pytest.mark.parametrize("strategy", ["hybrid", "summarize"])
+def test_h17_documents_do_not_take_the_room_that_is_kept_for_the_summary(strategy, limit):
+    documents = [
+        Document(text=f"Lantern {i} hangs at pier {i} and burns {i} hours.", score=1 / (i + 1)) for i in range(300)
+    ]
+    messages = turns("Question {0} about lantern {0}?", "Lantern {0} hangs at pier {0} of the harbour.", 400)
+    policy = HistoryPolicy(strategy=strategy, summarizer=summarizer(lambda _: "They spoke of lanterns. " * 5))
+    request = ContextRequest(query="Where is lantern 7?", history=messages, documents=documents)
+
+    result = fit(request, ContextBudget(max_input_tokens=limit), counter=WORDS, history=policy)
+
+    report = result.report
+    assert report.fell_back_to is None
+    assert "They spoke of lanterns." in result.history.placeholder
+    parts = report.fixed + sum(component.after for component in report.components.values())
+    assert parts == report.output_tokens <= limit

@@ -162,7 +162,6 @@ async def test_an_awaited_answer_runs_on_the_loop_that_waits():
         (["text"], None),
         ({"content": "text"}, None),
     ],
-    ids=str,
 )
 def test_the_text_of_an_answer(answer, text):
     assert text_of_answer(answer) == text
