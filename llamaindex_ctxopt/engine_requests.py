@@ -12,19 +12,22 @@ from llama_index.core.schema import NodeWithScore
 from ctxopt_core.budget import ContextBudget, allocate
 from ctxopt_core.budgeting import Budgeting
 from ctxopt_core.conversation import message_tokens
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fit_log import log_fit
 from ctxopt_core.fitted import FittedContext
-from ctxopt_core.fitting import fit_with
+from ctxopt_core.fitting import fitted_with
 from ctxopt_core.options import FitOptions
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.subject import Subject, fits, measure_needs
+from ctxopt_core.subject import Subject, as_given, fits, measure_needs
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.condensing import Condensing
 from llamaindex_ctxopt.engine_framing import EngineFraming
 from llamaindex_ctxopt.engine_prompts import EnginePrompts
 from llamaindex_ctxopt.larger_counter import larger
 from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
-from llamaindex_ctxopt.node_packing import pack_nodes
+from llamaindex_ctxopt.node_choice import least_policy
+from llamaindex_ctxopt.node_packing import BEST_ONLY, pack_nodes
 from llamaindex_ctxopt.node_rendering import NodeRendering, node_views, with_text
 from llamaindex_ctxopt.printed_messages import PrintedMessages
 from llamaindex_ctxopt.repacking import RepackRule, history_tokens, repack_rule
@@ -111,31 +114,50 @@ class EngineFitting:
                 word of the documents.
         """
         fitted, condensing = self._fitted(request), self._condensing(request)
-        if condensing is None or not condensing.over(fitted.messages):
-            return fitted
-        return self._fitted(replace(request, messages=condensing.cut(request.messages)))
+        if condensing is not None and condensing.over(fitted.messages):
+            fitted = self._fitted(replace(request, messages=condensing.cut(request.messages)))
+        log_fit(fitted.report)
+        return fitted
 
     def _fitted(self, request: EngineRequest) -> FittedRequest:
         given, framing = self._framed(request)
         options = replace(self.options, task=request.task) if request.task else self.options
-        fitted = fit_with(given, self.budgeting.budget, self._counter_beside(framing.rule), framing, options)
-        return FittedRequest(
-            nodes=self._nodes(request, fitted, framing),
+        fitted = self._fit_framed(given, framing, options)
+        if _is_without_nodes(fitted, framing):
+            least = self._fit_framed(given, framing, replace(options, documents=least_policy(options.documents)))
+            fitted = replace(least, report=replace(least.report, notes=(*least.report.notes, BEST_ONLY)))
+        found = FittedRequest(
+            nodes=_nodes_of(request.nodes, fitted, framing),
             messages=list(request.messages) if fitted.untouched else kept_messages(request.messages, fitted.history),
             report=fitted.report,
             documents_tokens=measure_needs(self._subject(given, framing))["documents"],
         )
+        return self._with_any_node(request, found) if _is_without_nodes(fitted, framing) else found
 
-    def _nodes(self, request: EngineRequest, fitted: FittedContext, framing: EngineFraming) -> list[NodeWithScore]:
-        nodes, packing = request.nodes, fitted.documents
-        if fitted.untouched:
-            return list(nodes)
-        if packing.kept or framing.textless or not nodes:
-            order = in_their_places(packing.kept, framing.textless)
-            return [with_text(nodes[i], packing.texts[i]) if i in packing.texts else nodes[i] for i in order]
-        room = max(0, self.budgeting.budget.goal_tokens - fitted.report.output_tokens - _JOINTS)
-        budgeting = replace(self.budgeting, counter=self._counter_beside(framing.rule))
-        return pack_nodes(nodes, request.task or request.query, room, budgeting, self.options.documents).nodes
+    def _fit_framed(self, given: ContextRequest, framing: EngineFraming, options: FitOptions) -> FittedContext:
+        return fitted_with(given, self.budgeting.budget, self._counter_beside(framing.rule), framing, options)
+
+    def _with_any_node(self, request: EngineRequest, fitted: FittedRequest) -> FittedRequest:
+        """Keep something of the nodes in the room that is left, where their share has no room for any of their text."""
+        goal, query, report = self.budgeting.budget.goal_tokens, request.task or request.query, fitted.report
+        budgeting = replace(self.budgeting, counter=self._counter_beside(self._framed(request)[1].rule))
+        room = max(0, goal - report.output_tokens - _JOINTS)
+        packed = pack_nodes(request.nodes, query, room, budgeting, self.options.documents)
+        subject = self._subject(
+            *self._framed(replace(request, nodes=packed.nodes, messages=(), settled=fitted.messages))
+        )
+        whole = subject.whole(as_given(subject))
+        if whole > goal:
+            message = f"no node has room beside the history; with one the request counts {whole:,} tokens of {goal:,}"
+            raise ContextBudgetError(message, needed=whole, available=goal)
+        changed = replace(
+            report,
+            counted_output=whole,
+            documents=packed.report.documents,
+            after={**report.after, **packed.report.after},
+            notes=packed.report.notes,
+        )
+        return replace(fitted, nodes=packed.nodes, report=changed)
 
     def fits(self, request: EngineRequest) -> bool:
         """Tell whether a request fits as it is, and LlamaIndex makes one call of it."""
@@ -204,6 +226,20 @@ class EngineFitting:
     def _settled_tokens(self, messages: Sequence[ChatMessage], rule: RepackRule | None) -> int:
         ours = sum(message_tokens(view_of(message), self.budgeting.counter) for message in messages)
         return ours if rule is None else max(ours, history_tokens(messages, rule.counter))
+
+
+def _is_without_nodes(fitted: FittedContext, framing: EngineFraming) -> bool:
+    """Tell whether nothing is kept where there was something, so that LlamaIndex would ask no model."""
+    nothing = not (fitted.untouched or fitted.documents.kept or framing.textless)
+    return nothing and bool(fitted.request.documents)
+
+
+def _nodes_of(nodes: Sequence[NodeWithScore], fitted: FittedContext, framing: EngineFraming) -> list[NodeWithScore]:
+    if fitted.untouched:
+        return list(nodes)
+    packing = fitted.documents
+    order = in_their_places(packing.kept, framing.textless)
+    return [with_text(nodes[i], packing.texts[i]) if i in packing.texts else nodes[i] for i in order]
 
 
 def _padded(budget: ContextBudget, padding: int) -> ContextBudget:

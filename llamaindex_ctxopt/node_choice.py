@@ -81,11 +81,20 @@ def choose(given: NodesToPack, policy: DocumentPolicy) -> Packing:
     return packing
 
 
+def least_policy(policy: DocumentPolicy) -> DocumentPolicy:
+    """Return the policy that keeps the best part of the best node that any of fits, whatever its score is."""
+    return replace(policy, selection="score", passages=True, min_score=None, max_documents=1)
+
+
 def choose_least(given: NodesToPack, policy: DocumentPolicy) -> Packing:
     """Keep the best part of the best node that any of fits, beside what costs nothing, whatever its score is."""
-    alone = replace(policy, selection="score", passages=True, min_score=None, max_documents=1)
     packing = pack_documents(
-        given.views, given.max_tokens, given.counter, query=given.query, policy=alone, rendering=given.rendering
+        given.views,
+        given.max_tokens,
+        given.counter,
+        query=given.query,
+        policy=least_policy(policy),
+        rendering=given.rendering,
     )
     free = [index for index in chosen_textless(given.textless, given.views, policy) if not given.shown(index)]
     return _with_textless(given, packing, policy, free)

@@ -18,8 +18,8 @@ from llamaindex_ctxopt.node_choice import NodesToPack, choose, choose_least
 from llamaindex_ctxopt.node_rendering import NodeRendering, node_views, with_text
 from llamaindex_ctxopt.textless_nodes import carries_media, textless_nodes
 
+BEST_ONLY = "the policy keeps no node; as much of the best one is kept as fits, since without any no model is asked"
 _ALL_BLANK = "all nodes are blank; one is kept, since without any node no model is asked"
-_BEST_ONLY = "the policy keeps no node; as much of the best one is kept as fits, since without any no model is asked"
 _NO_TEXT_FITS = "no text fits into the budget, not even in part; nodes of media without text are kept"
 
 
@@ -96,7 +96,7 @@ def _something(given: NodesToPack, policy: DocumentPolicy) -> tuple[Packing, tup
         return _blank(given, packing), (_ALL_BLANK,)
     least = choose_least(given, policy)
     if readable.intersection(least.kept):
-        return least, (_BEST_ONLY,)
+        return least, (BEST_ONLY,)
     if packing.kept:
         return packing, (_NO_TEXT_FITS,)
     raise _too_small(given)
