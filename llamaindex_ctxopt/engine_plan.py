@@ -15,7 +15,6 @@ from ctxopt_core.fitting import fit_with
 from ctxopt_core.rendering import ChatFraming
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.setting_values import plain_fields
 from llamaindex_ctxopt.attached_engines import AttachedEngine
 from llamaindex_ctxopt.engine_prompts import (
     EnginePrompts,
@@ -30,7 +29,6 @@ from llamaindex_ctxopt.model_settings import described
 from llamaindex_ctxopt.repacking import prompt_tokens
 from llamaindex_ctxopt.template_names import filled_names
 
-_PLAIN = (str, int, float, type(None))
 _ROOM_FOR_PREFIX = 8  # the framing of the messages that an engine counts as bare text
 
 
@@ -85,33 +83,6 @@ class EnginePlan:
         fitted = fit_with(request, self.budgeting.budget, counter, ChatFraming(), self.settings.options)
         kept = list(messages) if fitted.untouched else kept_messages(messages, fitted.history)
         return kept, fitted.report
-
-    def portable_settings(self) -> dict[str, Any]:
-        """Return the settings of the history with the limits that were worked out, ready for JSON.
-
-        Functions among the settings that only listen or count are left out.
-
-        Raises:
-            ValueError: The policy of the history holds functions or objects, which cannot be stored.
-        """
-        settings, budget = self.settings, self.budgeting.budget
-        history = plain_fields(settings.history)
-        code = [name for name, value in history.items() if not isinstance(value, _PLAIN)]
-        if code:
-            message = (
-                f"`history` cannot be stored with {', '.join(code)}, since functions and objects cannot; make it "
-                "without, or make the memory anew from the stored messages"
-            )
-            raise ValueError(message)
-        limits = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target")
-        return {
-            "llm": budget.window.model if budget.window else None,
-            **{name: getattr(budget, name) for name in limits},
-            **{name: getattr(settings, name) for name in ("trigger", "protect", "task", "overflow")},
-            "shares": plain_fields(settings.shares),
-            "history": history,
-            "token_counter": settings.token_counter if isinstance(settings.token_counter, str) else None,
-        }
 
     def attached(self, engine: AttachedEngine) -> EnginePlan:
         """Return the plan for an engine whose prompts are known."""

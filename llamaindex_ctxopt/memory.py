@@ -18,6 +18,7 @@ from llamaindex_ctxopt.fit_settings import FitSettings, FitSettingValues
 from llamaindex_ctxopt.message_list_memory import MessageListMemory
 from llamaindex_ctxopt.planner import Planner
 from llamaindex_ctxopt.stored_memories import astored_messages, memory_from_state, state_of_memory, stored_messages
+from llamaindex_ctxopt.stored_plans import plan_from_state, state_of_plan
 
 _OWNER = "ContextOptimizerMemory"
 _PREFIX = "initial_token_count"
@@ -179,23 +180,22 @@ class ContextOptimizerMemory(BaseMemory):
         await self.inner.areset()
 
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the stored messages and the limits that were worked out, ready for JSON.
+        """Return the stored messages, the limits that were worked out and what is sent beside them, ready for JSON.
 
-        The model itself is not stored, nor are functions among the settings.
+        The model itself is not stored, nor are functions among the settings and the prompts of an attached engine.
         """
         return {
             "class_name": self.class_name(),
             "inner": state_of_memory(self.inner),
-            "settings": self._planner.plan.portable_settings(),
+            "plan": state_of_plan(self._planner.plan),
+            "neutralize": self._planner.neutralize,
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], **kwargs: Any) -> ContextOptimizerMemory:
         """Return the memory that `to_dict` described. It has a budget of its own."""
-        settings = dict(data["settings"])
-        memory = cls.from_defaults(llm=settings.pop("llm"), **settings)
-        memory.inner = memory_from_state(data["inner"])
-        return memory
+        planner = Planner(plan_from_state(data["plan"], _OWNER), neutralize=data["neutralize"])
+        return cls.of_planner(planner, memory_from_state(data["inner"]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what `to_dict` returns."""

@@ -25,6 +25,7 @@ from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory
 from llamaindex_ctxopt.message_list_memory import MessageListMemory
 from llamaindex_messages import PNG, to_messages
 from llamaindex_requests import rows_of
+from made_up_texts import text_of
 from scripted_llms import ScriptedLLM, calling, legacy_calling
 from shape_rows import result, user
 
@@ -210,6 +211,26 @@ def test_i6_a_memory_of_a_planner_is_loaded_with_a_budget_of_its_own() -> None:
     assert loaded.get() == memory.get()
     assert loaded._planner is not memory._planner
     assert loaded.last_report is not None
+
+
+@WAYS
+def test_i6_what_an_optimizer_sends_beside_the_history_is_counted_by_a_loaded_memory(stored_and_loaded: Way) -> None:
+    tool = FunctionTool.from_defaults(lambda place: place, name="look_up", description=text_of("Tool:", 300))
+    optimizer = ContextOptimizer(
+        context_window=3_000,
+        output_reserve=256,
+        system_prompt=text_of("System:", 500),
+        prefix_messages=[ChatMessage(content=text_of("Example:", 200))],
+        tools=[tool],
+        neutralize=False,
+    )
+    memory = optimizer.memory()
+    memory.set([*long_chat(40), ChatMessage(content="What is {query_str}?"), ChatMessage("Braces.", role="assistant")])
+    loaded = stored_and_loaded(memory)
+    assert loaded.get() == memory.get()
+    assert loaded.get(input="And now?") == memory.get(input="And now?")
+    assert loaded.get(input="And now?")[-2].content == "What is {query_str}?"
+    assert loaded.to_dict() == memory.to_dict()
 
 
 @pytest.mark.parametrize(
