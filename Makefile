@@ -27,6 +27,7 @@ bench: venv  ## Time the optimizer on long histories and many documents
 	$(BIN)/python tests/benchmarks/history.py
 	$(BIN)/python tests/benchmarks/documents.py
 	$(BIN)/python tests/benchmarks/chat_engines.py
+	$(BIN)/python tests/benchmarks/batch.py
 	$(BIN)/python tests/benchmarks/counting.py
 
 evaluate: evaluation-data .venv-evaluate/installed  ## Compare what is kept with what others keep; CTXOPT_EVAL_DATA names the data

@@ -7,7 +7,9 @@ missing says what to install.
 import importlib
 import json
 import socket
+import subprocess
 import sys
+from pathlib import Path
 
 ADAPTERS = {"langchain": "langchain_ctxopt", "llamaindex": "llamaindex_ctxopt"}
 
@@ -54,12 +56,23 @@ def check_memory() -> None:
     assert loaded.get() == memory.get()
 
 
+def check_command_line(*, installed: bool) -> None:
+    """The console script runs, or names its extra."""
+    script = Path(sys.executable).with_name("ctxopt-core")
+    done = subprocess.run([script, "window", "gpt-4"], capture_output=True, text=True, check=False)
+    if installed:
+        assert (done.returncode, "8,192" in done.stdout) == (0, True), done.stderr
+    else:
+        assert (done.returncode, "ctxopt-core[cli]" in done.stderr) == (2, True), done.stderr
+
+
 def main(extras: list[str]) -> None:
     socket.socket.connect = refuse  # type: ignore[method-assign, assignment]
     socket.getaddrinfo = refuse  # type: ignore[assignment]
     check_counting()
     for extra in ADAPTERS:
         check_adapter(extra, installed=extra in extras or (extra == "langchain" and "agents" in extras))
+    check_command_line(installed="cli" in extras)
     if "llamaindex" in extras:
         check_memory()
     if "langchain" in extras or "agents" in extras:

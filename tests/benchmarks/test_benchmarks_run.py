@@ -13,7 +13,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent
 OURS = [f"ours, {call}, {state}" for call in ("fit", "turns", "invoke") for state in ("cold", "warm")]
-PROGRAMS = ("history", "documents", "chat_engines", "counting")
+PROGRAMS = ("history", "documents", "chat_engines", "batch", "counting")
 PEERS = {"trim_messages", "early-exit scan"}
 
 
@@ -180,3 +180,16 @@ def test_the_first_count_has_its_target_and_every_counter_is_measured_on_every_k
         for candidate in ("tiktoken", "ours")
     }
     assert counted - {"toktok-rs, as the extra uses it"} == {"tiktoken", "estimate"}
+
+
+def test_a_file_of_requests_is_to_be_fitted_nearly_as_fast_as_it_is_tokenised(trials: dict[str, Trial]) -> None:
+    rows = [row for row in trials["batch"].rows if row["section"].startswith("Fitting")]
+    targets = {row["candidate"]: [(made["of"], made["figure"]) for made in row["targets"]] for row in rows}
+    assert set(targets.pop("tokenising its texts") + targets.pop("tokenising its bytes")) == set()
+    assert list(targets.values()) == [[("tokenising its texts", 0.7)]] * 4
+    assert [row["figures"]["cut"] for row in rows if "cut" in row["figures"]] == [0, 0, 1, 1]
+
+
+def test_memory_is_to_stay_as_it_is_however_many_lines_there_are(trials: dict[str, Trial]) -> None:
+    rows = [row for row in trials["batch"].rows if row["section"].startswith("Memory")]
+    assert [[made["figure"] for made in row["targets"]] for row in rows] == [[], [1.1]]

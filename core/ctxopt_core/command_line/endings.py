@@ -52,11 +52,18 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def plain_messages() -> Iterator[None]:
-    """Turn errors into a line and an exit code, and warnings into a line each, all on the standard error stream."""
+def plain_warnings() -> Iterator[None]:
+    """Turn warnings into a line each on the standard error stream."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = _say_warning
+        yield
+
+
+@contextmanager
+def plain_messages() -> Iterator[None]:
+    """Turn errors into a line and an exit code, and warnings into a line each, all on the standard error stream."""
+    with plain_warnings():
         try:
             yield
         except REQUEST_ERRORS as error:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 import click
 
 from ctxopt_core.budget import COMPONENTS, Shares
+from ctxopt_core.command_line.endings import plain_warnings
 from ctxopt_core.document_policy import DocumentPolicy, Selection
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions
@@ -59,7 +60,8 @@ def _read_shares(ctx: click.Context, param: click.Parameter, value: str) -> Shar
     try:
         percentages = [float(part) for part in value.split(",")]
         if len(percentages) == len(COMPONENTS):
-            return Shares(**dict(zip(COMPONENTS, percentages, strict=True)))
+            with plain_warnings():
+                return Shares(**dict(zip(COMPONENTS, percentages, strict=True)))
     except ValueError as error:
         message = f"{error}; give four percentages such as 10,15,50,25"
         raise click.BadParameter(message, ctx, param) from error
