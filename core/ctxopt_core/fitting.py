@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ctxopt_core.accounts import report_of_cut, report_of_untouched
 from ctxopt_core.budget import BudgetWarning, ContextBudget
@@ -20,6 +21,7 @@ from ctxopt_core.provider_rules import NO_MODEL, rules_for
 from ctxopt_core.rendering import ChatFraming, Framing, schema_reserve
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
+from ctxopt_core.setting_values import as_value
 from ctxopt_core.subject import Subject, as_given, everything_packed, fits
 from ctxopt_core.tokens import TokenCounter, counter_for, counter_of_encoding
 from ctxopt_core.warn_once import warn_once
@@ -33,8 +35,8 @@ def fit(
     *,
     counter: TokenCounter | Callable[[str], int] | None = None,
     framing: Framing | None = None,
-    documents: DocumentPolicy | None = None,
-    history: HistoryPolicy | None = None,
+    documents: DocumentPolicy | Mapping[str, Any] | None = None,
+    history: HistoryPolicy | Mapping[str, Any] | None = None,
     protect: Collection[str] = (),
     task: str = "",
     overflow: Overflow = "error",
@@ -48,8 +50,8 @@ def fit(
             `o200k_base`.
         framing: How the request is rendered; by default as a chat request with one user message for documents and
             query.
-        documents: How documents are chosen.
-        history: How the conversation is trimmed.
+        documents: How documents are chosen, as `DocumentPolicy` or a mapping of its fields.
+        history: How the conversation is trimmed, as `HistoryPolicy` or a mapping of its fields.
         protect: Components that may not be cut: `query`, `system` or both.
         task: What is asked, where that is not the query: what documents and history are ranked by.
         overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query and
@@ -75,8 +77,8 @@ async def afit(
     *,
     counter: TokenCounter | Callable[[str], int] | None = None,
     framing: Framing | None = None,
-    documents: DocumentPolicy | None = None,
-    history: HistoryPolicy | None = None,
+    documents: DocumentPolicy | Mapping[str, Any] | None = None,
+    history: HistoryPolicy | Mapping[str, Any] | None = None,
     protect: Collection[str] = (),
     task: str = "",
     overflow: Overflow = "error",
@@ -107,8 +109,8 @@ def plan(
     *,
     counter: TokenCounter | Callable[[str], int] | None = None,
     framing: Framing | None = None,
-    documents: DocumentPolicy | None = None,
-    history: HistoryPolicy | None = None,
+    documents: DocumentPolicy | Mapping[str, Any] | None = None,
+    history: HistoryPolicy | Mapping[str, Any] | None = None,
     protect: Collection[str] = (),
     task: str = "",
     overflow: Overflow = "error",
@@ -120,15 +122,15 @@ def plan(
 
 
 def _options(
-    documents: DocumentPolicy | None,
-    history: HistoryPolicy | None,
+    documents: DocumentPolicy | Mapping[str, Any] | None,
+    history: HistoryPolicy | Mapping[str, Any] | None,
     protect: Collection[str],
     task: str,
     overflow: Overflow,
 ) -> FitOptions:
     return FitOptions(
-        documents=documents or DocumentPolicy(),
-        history=history or HistoryPolicy(),
+        documents=DocumentPolicy() if documents is None else as_value(DocumentPolicy, documents, name="documents"),
+        history=HistoryPolicy() if history is None else as_value(HistoryPolicy, history, name="history"),
         protect=frozenset((protect,) if isinstance(protect, str) else protect),
         task=task,
         overflow=overflow,
