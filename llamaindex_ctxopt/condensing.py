@@ -11,7 +11,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 
 from ctxopt_core.budgeting import Budgeting
-from ctxopt_core.fitting import fit_with
+from ctxopt_core.fitting import fitted_with
 from ctxopt_core.options import FitOptions
 from ctxopt_core.rendering import ChatFraming
 from ctxopt_core.request import ContextRequest
@@ -49,8 +49,8 @@ class Condensing:
             return 0
         return max(0, self._tokens(messages) - self.budgeting.budget.goal_tokens)
 
-    def cut(self, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-        """Return the messages of which the prompt has room.
+    def cut(self, messages: Sequence[ChatMessage]) -> tuple[Sequence[ChatMessage], int]:
+        """Return the messages of which the prompt has room, and how many of the given ones are not among them.
 
         Raises:
             ContextBudgetError: Prompt and query alone are larger than the budget.
@@ -59,13 +59,13 @@ class Condensing:
         frame, kept = self._tokens(()), messages
         for _ in range(_ROUNDS):
             request = ContextRequest(query=self.query, history=PrintedMessages(messages), fixed_tokens=frame + more)
-            fitted = fit_with(request, budget, counter, ChatFraming(), self.options)
+            fitted = fitted_with(request, budget, counter, ChatFraming(), self.options)
             kept = messages if fitted.untouched else kept_messages(messages, fitted.history)
             over = self.over(kept)
             if not over:
-                return kept
+                return kept, len(messages) - fitted.report.history.kept
             more += over
-        return ()
+        return (), len(messages)
 
     def _tokens(self, messages: Sequence[ChatMessage]) -> int:
         history = messages_to_history_str(messages)

@@ -16,13 +16,13 @@ from ctxopt_core.rendering import ChatFraming
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from llamaindex_ctxopt.attached_engines import AttachedEngine
+from llamaindex_ctxopt.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engine_prompts import (
     EnginePrompts,
     Preamble,
     usual_chat_prompts,
     usual_query_prompts,
 )
-from llamaindex_ctxopt.engine_requests import EngineFitting
 from llamaindex_ctxopt.fit_settings import FitSettings
 from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
 from llamaindex_ctxopt.model_settings import described

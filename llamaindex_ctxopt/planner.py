@@ -13,8 +13,9 @@ from llama_index_instrumentation import get_dispatcher
 
 from ctxopt_core.awaiting import in_worker
 from ctxopt_core.report import FitReport
+from llamaindex_ctxopt.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engine_plan import EnginePlan
-from llamaindex_ctxopt.engine_requests import EngineFitting, EngineRequest, FittedRequest
+from llamaindex_ctxopt.engine_requests import EngineRequest, FittedRequest
 from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.message_copies import copied
 from llamaindex_ctxopt.open_turns import HandedOutHistory, OpenTurn, open_turn_of, set_open_turn

@@ -16,7 +16,7 @@ from llama_index.core.memory import (
     SimpleComposableMemory,
 )
 
-_BUFFERS = (ChatMemoryBuffer, ChatSummaryMemoryBuffer)
+_CUTTING: Sequence[type[BaseMemory]] = (ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory)
 _FIELDS: Mapping[type, Sequence[str]] = {
     ChatMemoryBuffer: ("token_limit", "chat_store_key"),
     ChatSummaryMemoryBuffer: ("token_limit", "chat_store_key", "summarize_prompt", "count_initial_tokens"),
@@ -50,8 +50,14 @@ async def astored_messages(
 
 
 def _only_cuts(memory: BaseMemory) -> bool:
-    """Tell whether the `get` of a memory adds nothing to what is stored, and only leaves something out."""
-    return isinstance(memory, _BUFFERS) or (isinstance(memory, Memory) and not memory.memory_blocks)
+    """Tell whether the `get` of a memory adds nothing to what is stored, and only leaves something out.
+
+    A subclass with a `get` of its own may add something.
+    """
+    if isinstance(memory, Memory) and memory.memory_blocks:
+        return False
+    kind = type(memory)
+    return any((kind.get, kind.aget) == (stock.get, stock.aget) for stock in _CUTTING)
 
 
 def state_of_memory(memory: BaseMemory) -> dict[str, Any]:

@@ -203,6 +203,26 @@ def test_issue_16125_what_is_stored_beside_messages_is_printed_when_they_are_con
             assert (turn.error, turn.over, len(turn.calls)) == (None, 0, 2)
 
 
+def test_issue_16125_what_is_left_out_to_condense_a_history_is_reported_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    llm = ScriptedLLM()
+    optimizer = ContextOptimizer(llm=llm)
+    memory = optimizer.memory()
+    history = [
+        ChatMessage(content=f"Message {i}.", additional_kwargs={"trace": text_of("Trace:", 300)}) for i in range(40)
+    ]
+    memory.set(history)
+    with caplog.at_level("DEBUG", "ctxopt_core"):
+        kept = memory.get(input="And the ferry?")
+    report = optimizer.last_report
+    assert report is not None
+    left_out = 40 - sum(message.content in {given.content for given in history} for message in kept)
+    assert left_out >= 20
+    assert f"{left_out} messages have no room in the prompt that condenses the history" in report.notes
+    assert [record.ctxopt["record"] for record in caplog.records] == ["context_budget", "prompt_budget"]  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_issue_12214_what_a_streamed_answer_was_asked_with_is_known(stream: bool) -> None:
     """LlamaIndex's handler counts nothing for streams; the report of the request does not depend on the answer."""

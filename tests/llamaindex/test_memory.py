@@ -19,7 +19,7 @@ from ctxopt_core import ContextBudgetError
 from ctxopt_core.placeholder import is_placeholder
 from fitted_rows import is_note
 from hostile_text import openai_messages
-from inner_memories import FACT, INNER_MEMORIES, LISTING, Logbook, inner_memory
+from inner_memories import FACT, INNER_MEMORIES, LISTING, BufferWithFact, Logbook, inner_memory
 from llamaindex_chats import ENCODING, long_chat
 from llamaindex_ctxopt import ContextOptimizerMemory
 from llamaindex_messages import CALL_FORMS, MEDIA_TOKENS, CallForm, rows_of_parts, to_messages
@@ -98,6 +98,14 @@ def test_i6_what_a_memory_adds_by_its_own_get_is_seen(kind: str, finds: str) -> 
     with inner_memory(kind) as inner:
         memory = memory_of(long_chat(4, tokens=20), limit=8_000, inner=inner)
         assert any(finds in (message.content or "") for message in memory.get(input="Which one is broken?"))
+
+
+async def test_i6_a_subclass_of_a_stock_memory_with_a_get_of_its_own_is_asked_by_it() -> None:
+    inner = BufferWithFact.from_defaults(chat_history=[ChatMessage(content="Where is she?")], token_limit=1_000)
+    memory = ContextOptimizerMemory.from_defaults(inner=inner, max_input_tokens=400)
+    assert [message.content for message in memory.get()] == [FACT, "Where is she?"]
+    assert await memory.aget() == memory.get()
+    assert memory.get_all() == inner.get_all()
 
 
 def test_i6_a_memory_that_is_asked_itself_gets_query_and_unknown_arguments_but_no_prefix() -> None:

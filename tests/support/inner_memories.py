@@ -26,6 +26,13 @@ from llamaindex_ctxopt.message_list_memory import MessageListMemory
 FACT = "The lamplighter lives in Quillmere."
 
 
+class BufferWithFact(ChatMemoryBuffer):
+    """A memory that LlamaIndex's own was made into, and that shows more than it stores."""
+
+    def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
+        return [ChatMessage(role="system", content=FACT), *super().get(input, **kwargs)]
+
+
 class Logbook(BaseMemory):
     """A memory of an application, which notes how it was asked."""
 
