@@ -116,11 +116,13 @@ def _answering(
     synthesizer: BaseSynthesizer = engine._response_synthesizer  # noqa: SLF001
     prompts = synthesizer.get_prompts()
     filled = tuple(prompts[name] for name in _WITH_DOCUMENTS if name in prompts)
+    listed = isinstance(synthesizer, SimpleSummarize)
     documents = EnginePrompts(
         sent=filled,
         bounding=filled,
         padding=_padding_of(synthesizer),
-        join=_as_list if isinstance(synthesizer, SimpleSummarize) else joined_as_repacked,
+        join=_as_list if listed else joined_as_repacked,
+        strips=not listed,
         split=split,
     )
     return AttachedEngine(

@@ -16,6 +16,7 @@ from ctxopt_core.request import ContextRequest, Document
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.engine_prompts import EMPTY_SLOTS, EnginePrompts, prompt_size, rendered, variants
 from llamaindex_ctxopt.message_views import kept_messages
+from llamaindex_ctxopt.prompt_text_framing import printed_tokens
 from llamaindex_ctxopt.repacking import RepackRule, history_tokens, prompt_tokens
 from llamaindex_ctxopt.template_names import texts_with_braces
 
@@ -78,8 +79,9 @@ class EngineFraming:
     def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
         """Return the most that any of the prompts counts with the parts of `draft`, in tokens."""
         documents = self._context(draft)
-        history = conversation_tokens(conversation, draft.trimming, counter)
         kept = kept_messages(self.history, draft.trimming)
+        history = conversation_tokens(conversation, draft.trimming, counter)
+        history = max(history, printed_tokens(kept, self.llm, counter))
         most = self._prompt(request, documents, counter) + history + self._filled_in(kept, documents, counter)
         if self.rule is not None:
             repacked = self.rule.counter.count(documents) + history_tokens(kept, self.rule.counter)

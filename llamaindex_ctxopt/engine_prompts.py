@@ -49,6 +49,7 @@ class EnginePrompts:
         takes_history: Whether the history is sent in the same request.
         condense: A prompt with the history, sent before; None where there is none.
         join: How the rendered documents become the context.
+        strips: Whether white space at the ends of each document is left out.
         split: What the engine makes of the nodes after they were postprocessed; None where it leaves them as they are.
     """
 
@@ -58,6 +59,7 @@ class EnginePrompts:
     takes_history: bool = False
     condense: BasePromptTemplate | None = None
     join: Callable[[Sequence[str]], str] = joined_as_repacked
+    strips: bool = True
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]] | None = None
 
     @property

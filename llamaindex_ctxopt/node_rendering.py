@@ -28,9 +28,11 @@ class NodeRendering:
 
     Args:
         nodes: The nodes as they were given.
+        strips: Whether white space at their ends is left out.
     """
 
     nodes: Sequence[NodeWithScore]
+    strips: bool = True
     _own: dict[int, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -46,9 +48,12 @@ class NodeRendering:
         """
         node = self.nodes[index].node
         if index not in self._own:
-            self._own[index] = (own_text(node), shown_text(node))
+            self._own[index] = (own_text(node), self._shown(node))
         own, shown = self._own[index]
-        return shown if text == own else shown_text(_node_with_text(node, text))
+        return shown if text == own else self._shown(_node_with_text(node, text))
+
+    def _shown(self, node: BaseNode) -> str:
+        return shown_text(node) if self.strips else _rendered(node)
 
 
 def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
@@ -84,8 +89,12 @@ def shown_text(node: BaseNode) -> str:
     Raises:
         ValueError: A template of the node cannot be formatted.
     """
+    return _rendered(node).strip()
+
+
+def _rendered(node: BaseNode) -> str:
     try:
-        return (node.get_content(metadata_mode=MetadataMode.LLM) or "").strip()
+        return node.get_content(metadata_mode=MetadataMode.LLM) or ""
     except (KeyError, IndexError, ValueError) as error:
         message = (
             f"node {node.node_id!r} cannot be rendered, {type(error).__name__}; its `text_template` may only name "

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from llama_index.core.base.llms.generic_utils import messages_to_prompt
 from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.llms.custom import CustomLLM
+from llama_index.core.llms.structured_llm import StructuredLLM
 
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.rendering import ChatFraming, DocumentRendering, Draft, PlainDocuments, schema_tokens
@@ -20,6 +22,14 @@ def reads_text(llm: LLM) -> bool:
     """Tell whether a model is sent one text, even for messages."""
     metadata = metadata_of(llm)
     return isinstance(llm, CustomLLM) or (metadata is not None and not metadata.is_chat_model)
+
+
+def printed_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: TokenCounter) -> int:
+    """Return what messages count in the text that a model is sent, in tokens; 0 for a model that is sent messages."""
+    llm = llm.llm if isinstance(llm, StructuredLLM) else llm
+    if llm is None or not messages or not reads_text(llm):
+        return 0
+    return counter.count((llm.messages_to_prompt or messages_to_prompt)(messages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

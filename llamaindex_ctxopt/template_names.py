@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from llama_index.core.base.llms.types import ChatMessage, TextBlock
+from llama_index.core.base.llms.types import ChatMessage, CitableBlock, CitationBlock, ContentBlock, TextBlock
 from llama_index.core.prompts import BasePromptTemplate
 
 from llamaindex_ctxopt.engine_prompts import EMPTY_SLOTS
@@ -36,20 +36,42 @@ def neutralized(messages: Sequence[ChatMessage], names: frozenset[str]) -> tuple
 
 
 def texts_with_braces(message: ChatMessage) -> list[str]:
-    """Return the texts of a message in which names in braces may stand."""
-    return [block.text for block in message.blocks if isinstance(block, TextBlock) and "{" in block.text]
+    """Return the texts of a message in which names in braces may stand, those of what it cites as well."""
+    return [text for block in message.blocks for text in _texts_of(block) if "{" in text]
 
 
 def _neutralized(message: ChatMessage, names: frozenset[str]) -> ChatMessage:
     if not texts_with_braces(message):
         return message
     blocks = message.blocks
-    new = [_neutralized_block(block, names) if isinstance(block, TextBlock) else block for block in blocks]
+    new = [_neutralized_block(block, names) for block in blocks]
     if all(after is before for after, before in zip(new, blocks, strict=True)):
         return message
     return message.model_copy(update={"blocks": new})
 
 
-def _neutralized_block(block: TextBlock, names: frozenset[str]) -> TextBlock:
-    text = _IN_BRACES.sub(lambda match: f"{{ {match[1]} }}" if match[1] in names else match[0], block.text)
-    return block if text == block.text else block.model_copy(update={"text": text})
+def _texts_of(block: ContentBlock) -> Iterator[str]:
+    match block:
+        case TextBlock():
+            yield block.text
+        case CitableBlock():
+            yield from (text for inner in block.content for text in _texts_of(inner))
+        case CitationBlock():
+            yield from _texts_of(block.cited_content)
+
+
+def _neutralized_block(block: ContentBlock, names: frozenset[str]) -> ContentBlock:
+    if not any("{" in text for text in _texts_of(block)):
+        return block
+    match block:
+        case TextBlock():
+            text = _IN_BRACES.sub(lambda match: f"{{ {match[1]} }}" if match[1] in names else match[0], block.text)
+            return block if text == block.text else block.model_copy(update={"text": text})
+        case CitableBlock():
+            inner = [_neutralized_block(part, names) for part in block.content]
+            same = all(after is before for after, before in zip(inner, block.content, strict=True))
+            return block if same else block.model_copy(update={"content": inner})
+        case CitationBlock():
+            cited = _neutralized_block(block.cited_content, names)
+            return block if cited is block.cited_content else block.model_copy(update={"cited_content": cited})
+    return block
