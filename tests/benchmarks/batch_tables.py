@@ -31,7 +31,7 @@ _WORDS_PER_TOKEN = 0.74
 _LINES_IN_TURN = 50
 _FITTED: Mapping[str, tuple[float | None, str]] = {
     "ours, the model's window": (None, "auto"),
-    "ours, counted and fitting": (1.25, "auto"),
+    "ours, counted and fitting": (1.5, "auto"),
     "ours, cut to three quarters by turns": (0.75, "turns"),
     "ours, cut to three quarters by relevance": (0.75, "auto"),
 }
