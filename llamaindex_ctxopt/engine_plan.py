@@ -26,6 +26,8 @@ from llamaindex_ctxopt.engine_prompts import (
 from llamaindex_ctxopt.fit_settings import FitSettings
 from llamaindex_ctxopt.message_views import MessageViews, kept_messages, view_of
 from llamaindex_ctxopt.model_settings import described
+from llamaindex_ctxopt.printed_messages import PrintedMessages
+from llamaindex_ctxopt.prompt_text_framing import framing_of_messages, printed_tokens
 from llamaindex_ctxopt.repacking import prompt_tokens
 from llamaindex_ctxopt.template_names import filled_names
 
@@ -73,14 +75,16 @@ class EnginePlan:
         Raises:
             ContextBudgetError: What may not be cut is larger than the input budget.
         """
-        counter = self.budgeting.counter
-        before = sum(message_tokens(view_of(message), counter) for message in _messages_of(self.preamble))
+        counter, preamble = self.budgeting.counter, _messages_of(self.preamble)
+        before = sum(message_tokens(view_of(message), counter) for message in preamble)
+        before = max(before, printed_tokens(preamble, self.llm, counter))
+        framing = framing_of_messages(messages, self.llm)
         request = ContextRequest(
-            history=MessageViews(messages),
+            history=MessageViews(messages) if isinstance(framing, ChatFraming) else PrintedMessages(messages),
             tools=self.budgeting.schemas,
             fixed_tokens=max(before, prefix + _ROOM_FOR_PREFIX if prefix else 0),
         )
-        fitted = fit_with(request, self.budgeting.budget, counter, ChatFraming(), self.settings.options)
+        fitted = fit_with(request, self.budgeting.budget, counter, framing, self.settings.options)
         kept = list(messages) if fitted.untouched else kept_messages(messages, fitted.history)
         return kept, fitted.report
 

@@ -11,7 +11,7 @@ from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
 from ctxopt_core.conversation import Conversation
-from ctxopt_core.rendering import ChatFraming, DocumentRendering, Draft, PlainDocuments, schema_tokens
+from ctxopt_core.rendering import ChatFraming, DocumentRendering, Draft, Framing, PlainDocuments, schema_tokens
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.message_views import kept_messages
@@ -22,14 +22,6 @@ def reads_text(llm: LLM) -> bool:
     """Tell whether a model is sent one text, even for messages."""
     metadata = metadata_of(llm)
     return isinstance(llm, CustomLLM) or (metadata is not None and not metadata.is_chat_model)
-
-
-def printed_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: TokenCounter) -> int:
-    """Return what messages count in the text that a model is sent, in tokens; 0 for a model that is sent messages."""
-    llm = llm.llm if isinstance(llm, StructuredLLM) else llm
-    if llm is None or not messages or not reads_text(llm):
-        return 0
-    return counter.count((llm.messages_to_prompt or messages_to_prompt)(messages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,3 +62,21 @@ class PromptTextFraming:
         text = counter.count(self.render(kept)) if kept else 0
         whole = self.fixed(request, counter) + text
         return max(whole, ChatFraming().whole(request, conversation, draft, counter)) if self.or_chat else whole
+
+
+def framing_of_messages(messages: Sequence[ChatMessage], llm: LLM | None) -> Framing:
+    """Return how messages are rendered for a model: as one text where it reads that, else as a chat request."""
+    printer = _printer_of(llm)
+    return ChatFraming() if printer is None else PromptTextFraming(messages=messages, render=printer, or_chat=True)
+
+
+def printed_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: TokenCounter) -> int:
+    """Return what messages count in the text that a model is sent, in tokens; 0 for a model that is sent messages."""
+    printer = _printer_of(llm)
+    return 0 if printer is None or not messages else counter.count(printer(messages))
+
+
+def _printer_of(llm: LLM | None) -> Callable[[Sequence[ChatMessage]], str] | None:
+    """Return what makes one text of messages for a model; None for one that is sent messages, or is not known."""
+    llm = llm.llm if isinstance(llm, StructuredLLM) else llm
+    return None if llm is None or not reads_text(llm) else llm.messages_to_prompt or messages_to_prompt
