@@ -10,6 +10,7 @@ from ctxopt_core.budget import Shares
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import Overflow
 from ctxopt_core.report import FitReport
+from ctxopt_core.setting_values import reject_unknown_settings
 from ctxopt_core.tokens import TokenCounter
 from langchain_ctxopt.optimizer import ContextOptimizer
 
@@ -72,10 +73,7 @@ class RequestFitting:
             TypeError: There is no such setting.
             ValueError: A setting is out of its range.
         """
-        known = RequestSettings.__annotations__
-        if unknown := sorted(set(settings) - set(known)):
-            message = f"{owner} has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}"
-            raise TypeError(message)
+        reject_unknown_settings(settings, RequestSettings.__annotations__, owner)
         given = {**_DEFAULTS, **settings}
         # Some limit is needed to be validated with; the model that is called brings its own.
         limit = {} if any(given.get(name) is not None for name in _LIMITS) else {"target": 1}

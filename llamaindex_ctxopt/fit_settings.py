@@ -12,7 +12,7 @@ from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions, Overflow
 from ctxopt_core.report import FitReport
-from ctxopt_core.setting_values import as_value
+from ctxopt_core.setting_values import as_value, reject_unknown_settings
 from ctxopt_core.token_amount import optional_token_amount, token_amount
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.chosen_tokenizer import chosen_tokenizer
@@ -121,10 +121,7 @@ class FitSettings:
             TypeError: There is no such setting, or one has a type that it cannot have.
             ValueError: A setting is out of its range.
         """
-        known = FitSettingValues.__annotations__
-        if unknown := sorted(set(given) - set(known)):
-            message = f"{owner} has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}"
-            raise TypeError(message)
+        reject_unknown_settings(given, FitSettingValues.__annotations__, owner)
         return cls(**given)
 
     def with_changes(self, changes: Mapping[str, Any], owner: str) -> FitSettings:

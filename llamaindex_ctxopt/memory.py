@@ -109,8 +109,8 @@ class ContextOptimizerMemory(BaseMemory):
 
         Args:
             input: What is asked now. Engines give what is not in the memory yet.
-            kwargs: `initial_token_count` is what an engine puts before the history, in tokens. Others go to a memory
-                that is asked by its own `get`.
+            kwargs: `initial_token_count` is what an engine puts before the history, in tokens of one joined text; the
+                framing of two messages is added. Others go to a memory that is asked by its own `get`.
 
         Raises:
             ContextBudgetError: What may not be cut is larger than the input budget.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -39,6 +39,22 @@ def as_value(kind: type[T], given: object, *, name: str = "") -> T:
         message = f"{prefix}{kind.__name__} has no {', '.join(unknown)}; it has {', '.join(sorted(names))}"
         raise ValueError(message)
     return kind(**given)
+
+
+def reject_unknown_settings(given: Mapping[str, object], known: Iterable[str], owner: str) -> None:
+    """Refuse settings that there are not.
+
+    Args:
+        given: What the caller gave, by name.
+        known: The settings that there are.
+        owner: Whose settings they are, for the message of the error.
+
+    Raises:
+        TypeError: There is no such setting.
+    """
+    if unknown := sorted(set(given).difference(known)):
+        message = f"{owner} has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}"
+        raise TypeError(message)
 
 
 def plain_fields(value: Settings) -> dict[str, Any]:
