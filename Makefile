@@ -14,7 +14,7 @@ demo: venv  ## Fit one request that is too long, and print the report
 	$(BIN)/python examples/demo.py
 
 test: venv  ## Run the tests and print the coverage
-	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered
+	$(BIN)/pytest --numprocesses=auto --cov --cov-report=term-missing:skip-covered
 
 lint: venv  ## Check style and formatting
 	$(BIN)/ruff check
