@@ -12,6 +12,7 @@ from llama_index.core.llms import MockLLM
 
 from chat_engine_runs import nodes_of
 from ctxopt_core import ContextBudgetError, DocumentPolicy, HistoryPolicy, Shares
+from ctxopt_core.catalogue import builtin_rows, smallest_chat_window
 from llamaindex_chats import long_chat
 from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory, with_optimizer
 from llamaindex_ctxopt.fit_settings import FitSettings, FitSettingValues
@@ -121,14 +122,15 @@ def test_i7_a_model_that_its_integration_does_not_know_is_known_by_its_name(name
     memory.set(long_chat(4))
     assert optimizer.postprocessor().postprocess_nodes(nodes_of(300), query_str="Lit?") != []
     assert memory.get(input="Lit?") == long_chat(4)
-    assert optimizer.attach(SimpleChatEngine.from_defaults(llm=llm, memory=memory)) is not None
+    engine = SimpleChatEngine.from_defaults(llm=llm, memory=memory)
+    assert optimizer.attach(engine) is engine
     assert optimizer.guard().model_name == name  # type: ignore[attr-defined]
 
 
 def test_i7_of_a_model_that_nobody_knows_the_smallest_window_is_taken_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="quillmere-9"):
         optimizer = ContextOptimizer(llm=Nameless(model_name="quillmere-9"))
-    assert optimizer.budget.context_window is not None
+    assert optimizer.budget.context_window == smallest_chat_window(builtin_rows())
     given = ContextOptimizer(llm=Nameless(model_name="quillmere-10"), context_window=5_000)
     assert given.budget.context_window == 5_000
 
