@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -88,10 +89,12 @@ class EngineFitting:
     def _fitted(self, request: EngineRequest) -> FittedRequest:
         given, framing = self._framed(request)
         options = replace(self.options, task=request.task) if request.task else self.options
-        fitted = self._fit_framed(given, framing, options)
+        budget, counter = self.budgeting.budget, self._counter_beside(framing.rule)
+        fitted = fitted_with(given, budget, counter, framing, options)
         if _is_without_nodes(fitted, framing):
-            least = self._fit_framed(given, framing, replace(options, documents=least_policy(options.documents)))
-            fitted = replace(least, report=_noted(least.report, BEST_ONLY))
+            least = replace(options, documents=least_policy(options.documents))
+            fitted = fitted_with(given, _with_documents(budget), counter, framing, least)
+            fitted = replace(fitted, report=_noted(fitted.report, BEST_ONLY))
         found = FittedRequest(
             nodes=_nodes_of(request.nodes, fitted, framing),
             messages=list(request.messages) if fitted.untouched else kept_messages(request.messages, fitted.history),
@@ -99,9 +102,6 @@ class EngineFitting:
             documents_tokens=measure_needs(self._subject(given, framing))["documents"],
         )
         return self._with_any_node(request, found) if _is_without_nodes(fitted, framing) else found
-
-    def _fit_framed(self, given: ContextRequest, framing: EngineFraming, options: FitOptions) -> FittedContext:
-        return fitted_with(given, self.budgeting.budget, self._counter_beside(framing.rule), framing, options)
 
     def _with_any_node(self, request: EngineRequest, fitted: FittedRequest) -> FittedRequest:
         """Keep something of the nodes in the room that is left, where their share has no room for any of their text."""
@@ -214,6 +214,15 @@ def _nodes_of(nodes: Sequence[NodeWithScore], fitted: FittedContext, framing: En
 
 def _noted(report: FitReport, note: str) -> FitReport:
     return replace(report, notes=(*report.notes, note))
+
+
+def _with_documents(budget: ContextBudget) -> ContextBudget:
+    """Return a budget in which documents have a share: without any they would be left out."""
+    shares = budget.shares
+    if shares.documents:
+        return budget
+    rest = 100 - sum(map(math.ceil, (shares.system, shares.query, shares.history)))
+    return replace(budget, shares=replace(shares, documents=max(1, rest)))
 
 
 def _padded(budget: ContextBudget, padding: int) -> ContextBudget:

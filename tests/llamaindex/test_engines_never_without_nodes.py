@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from chat_engine_runs import nodes_of, preset_history
 from ctxopt_core import ContextBudgetError, FitReport, Shares
 from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt.fit_settings import FitSettingValues
 from made_up_texts import text_of
 from node_inputs import FixedRetriever
 from scripted_llms import ScriptedLLM
@@ -56,9 +59,17 @@ def answering(mode: str) -> Made:
         pytest.param(answering("tree_summarize"), id="tree_summarize"),
     ],
 )
-def test_i5_the_best_node_stays_in_part_as_its_engine_renders_it_where_all_are_below_min_score(made: Made) -> None:
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"documents": {"min_score": 0.9}}, id="below min_score"),
+        pytest.param({"shares": NO_DOCUMENTS}, id="share of nothing"),
+        pytest.param({"shares": Shares(system=33.5, query=Fraction(1, 3), documents=0, history=Decimal(60))}, id="odd"),
+    ],
+)
+def test_i5_the_best_node_stays_in_part_as_its_engine_renders_it(made: Made, settings: FitSettingValues) -> None:
     llm, reports = ScriptedLLM(), list[FitReport]()
-    optimizer = ContextOptimizer(llm=llm, documents={"min_score": 0.9}, on_report=reports.append)
+    optimizer = ContextOptimizer(llm=llm, on_report=reports.append, **settings)
     response = optimizer.attach(made(optimizer, llm, LABELLED)).query(QUERY)
     assert (len(llm.calls), llm.over) == (1, [])
     assert len(response.source_nodes) >= 1
