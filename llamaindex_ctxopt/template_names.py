@@ -58,6 +58,8 @@ def _texts_of(block: ContentBlock) -> Iterator[str]:
             yield from (text for inner in block.content for text in _texts_of(inner))
         case CitationBlock():
             yield from _texts_of(block.cited_content)
+        case _:
+            return
 
 
 def _neutralized_block(block: ContentBlock, names: frozenset[str]) -> ContentBlock:
@@ -74,4 +76,5 @@ def _neutralized_block(block: ContentBlock, names: frozenset[str]) -> ContentBlo
         case CitationBlock():
             cited = _neutralized_block(block.cited_content, names)
             return block if cited is block.cited_content else block.model_copy(update={"cited_content": cited})
-    return block
+        case _:
+            return block
