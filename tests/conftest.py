@@ -9,13 +9,15 @@ import os
 import sys
 from pathlib import Path
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 SUPPORT = str(Path(__file__).resolve().parent / "support")
 
 if SUPPORT not in sys.path:
     sys.path.insert(0, SUPPORT)
 
-settings.register_profile("fixed", derandomize=True)
-settings.register_profile("explore", derandomize=False)
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # the machine may do other things
+
+settings.register_profile("fixed", derandomize=True, **UNHURRIED)
+settings.register_profile("explore", derandomize=False, **UNHURRIED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
