@@ -24,7 +24,7 @@ from ctxopt_core.conversation import TOKENS_PER_REQUEST, message_tokens
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.message_views import view_of
 
-HISTORY_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
+SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
 """Tokens that the synthesizer of every chat engine keeps free beside the answer; no chat engine lets it be set."""
 
 EMPTY_SLOTS = dict.fromkeys(
@@ -55,7 +55,7 @@ class EnginePrompts:
 
     sent: tuple[BasePromptTemplate, ...]
     bounding: tuple[BasePromptTemplate, ...]
-    padding: int = HISTORY_PADDING
+    padding: int = SYNTHESIZER_PADDING
     takes_history: bool = False
     condense: BasePromptTemplate | None = None
     join: Callable[[Sequence[str]], str] = joined_as_repacked

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llama_index.core.base.llms.generic_utils import messages_to_prompt
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
 from ctxopt_core.budgeting import Budgeting
@@ -16,7 +15,7 @@ from ctxopt_core.report import FitReport
 from llamaindex_ctxopt.call_schemas import schemas_of_call, settings_of_call
 from llamaindex_ctxopt.fit_settings import FitSettings
 from llamaindex_ctxopt.message_fitting import count_messages, fit_messages
-from llamaindex_ctxopt.prompt_text_framing import PromptTextFraming, reads_text
+from llamaindex_ctxopt.prompt_text_framing import PromptTextFraming, framing_of_messages, printer_of
 from llamaindex_ctxopt.requests_in_flight import InFlight
 
 
@@ -29,14 +28,14 @@ class GuardedCall:
         settings: How its requests are fitted.
         schemas: Tools and the response format of the call, as they are sent.
         budgeting: The budget of the call.
-        reads_text: Whether the model is sent one text, even for messages.
+        printer: Makes the text that the model is sent of messages; None where it is sent messages.
     """
 
     llm: LLM
     settings: FitSettings
     schemas: tuple[Mapping[str, Any] | str, ...]
     budgeting: Budgeting
-    reads_text: bool
+    printer: Callable[[Sequence[ChatMessage]], str] | None
 
     @classmethod
     def of(cls, llm: LLM, settings: FitSettings, arguments: Mapping[str, Any]) -> GuardedCall:
@@ -50,7 +49,7 @@ class GuardedCall:
             settings=settings,
             schemas=schemas_of_call(llm, arguments),
             budgeting=settings.budgeting(settings_of_call(llm, arguments)),
-            reads_text=reads_text(llm),
+            printer=printer_of(llm),
         )
 
     def fit_messages(self, messages: Sequence[ChatMessage]) -> tuple[list[ChatMessage], InFlight, FitReport]:
@@ -61,8 +60,8 @@ class GuardedCall:
         Raises:
             ContextBudgetError: What may not be cut is larger than the input budget.
         """
-        kept, report = self._fit(messages, self._framing_of_messages(messages))
-        text = self._text_of(kept) if self.reads_text else None
+        kept, report = self._fit(messages, framing_of_messages(messages, self.llm))
+        text = None if self.printer is None else self.printer(kept)
         return kept, InFlight(llm=self.llm, messages=kept, text=text), report
 
     def fit_prompt(self, prompt: str, *, formatted: bool) -> tuple[str, InFlight, FitReport]:
@@ -82,7 +81,7 @@ class GuardedCall:
 
     def count_messages(self, messages: Sequence[ChatMessage]) -> int:
         """Return what messages count as they are, in tokens."""
-        return count_messages(messages, self.schemas, self.budgeting, self._framing_of_messages(messages))
+        return count_messages(messages, self.schemas, self.budgeting, framing_of_messages(messages, self.llm))
 
     def count_prompt(self, prompt: str, *, formatted: bool) -> int:
         """Return what a text counts as it is, in tokens."""
@@ -98,13 +97,8 @@ class GuardedCall:
                 raise _with_remedy(error) from error
             raise
 
-    def _framing_of_messages(self, messages: Sequence[ChatMessage]) -> Framing:
-        if not self.reads_text:
-            return ChatFraming()
-        return PromptTextFraming(messages=messages, render=self._text_of, or_chat=True)
-
     def _framing_of_prompt(self, messages: Sequence[ChatMessage], *, formatted: bool) -> Framing:
-        if not self.reads_text:
+        if self.printer is None:
             return ChatFraming()
         formatter = None if formatted else self.llm.completion_to_prompt
 
@@ -113,9 +107,6 @@ class GuardedCall:
             return text if formatter is None else formatter(text)
 
         return PromptTextFraming(messages=messages, render=render)
-
-    def _text_of(self, messages: Sequence[ChatMessage]) -> str:
-        return (self.llm.messages_to_prompt or messages_to_prompt)(messages)
 
 
 def _as_messages(prompt: str) -> list[ChatMessage]:

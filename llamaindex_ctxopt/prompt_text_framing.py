@@ -66,17 +66,17 @@ class PromptTextFraming:
 
 def framing_of_messages(messages: Sequence[ChatMessage], llm: LLM | None) -> Framing:
     """Return how messages are rendered for a model: as one text where it reads that, else as a chat request."""
-    printer = _printer_of(llm)
+    printer = printer_of(llm)
     return ChatFraming() if printer is None else PromptTextFraming(messages=messages, render=printer, or_chat=True)
 
 
 def printed_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: TokenCounter) -> int:
     """Return what messages count in the text that a model is sent, in tokens; 0 for a model that is sent messages."""
-    printer = _printer_of(llm)
+    printer = printer_of(llm)
     return 0 if printer is None or not messages else counter.count(printer(messages))
 
 
-def _printer_of(llm: LLM | None) -> Callable[[Sequence[ChatMessage]], str] | None:
+def printer_of(llm: LLM | None) -> Callable[[Sequence[ChatMessage]], str] | None:
     """Return what makes one text of messages for a model; None for one that is sent messages, or is not known."""
     llm = llm.llm if isinstance(llm, StructuredLLM) else llm
     return None if llm is None or not reads_text(llm) else llm.messages_to_prompt or messages_to_prompt
