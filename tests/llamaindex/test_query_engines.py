@@ -212,3 +212,14 @@ def test_i7_nodes_that_fit_are_the_identical_objects_in_their_order(attach: bool
     response = engine_of(llm, nodes, attach=attach).query(QUERY)
     assert all(kept is given for kept, given in zip(response.source_nodes, nodes, strict=True))
     assert len(llm.calls) == 1
+
+
+@asking
+@pytest.mark.parametrize("text", ["{}" + "\n" * 400, "\n \n" * 200 + "{}"], ids=["behind", "before"])
+async def test_i7_white_space_at_the_ends_of_nodes_counts_where_an_engine_prints_it(text: str, way: str) -> None:
+    """`simple_summarize` sends a Python list of the documents, in which each end of a line is two characters."""
+    llm = ScriptedLLM(context_window=2_000)
+    nodes = [NodeWithScore(node=TextNode(text=text.format(text_of(f"Page {i}:", 300))), score=1.0) for i in range(4)]
+    response = await asked(engine_of(llm, nodes, attach=True, response_mode=ResponseMode.SIMPLE_SUMMARIZE), way)
+    assert [call.over for call in llm.calls] == [False]
+    assert response.source_nodes

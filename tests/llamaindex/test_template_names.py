@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
-from llama_index.core.base.llms.types import ImageBlock, TextBlock, ToolCallBlock
+from llama_index.core.base.llms.types import CitableBlock, CitationBlock, ImageBlock, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
 from llama_index.core.llms import ChatMessage
 from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate, RichPromptTemplate
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from chat_engine_runs import FIVE, ScriptedRetriever, preset_history
+from ctxopt_core import ContextBudgetError
 from hostile_text import hostile_text
 from llamaindex_ctxopt import ContextOptimizer
 from llamaindex_ctxopt.template_names import filled_names, neutralized
 from llamaindex_messages import PNG
+from made_up_texts import text_of
 from scripted_llms import ModelCall, ScriptedLLM
 
 NAMES = filled_names()
@@ -100,14 +104,19 @@ def test_i6_names_of_an_engines_own_templates_are_known(prompt: Any, name: str) 
 
 
 def engine_with(
-    history: list[ChatMessage], kind: Any = ContextChatEngine, *, neutralize: bool = True, window: int = 4_000
+    history: list[ChatMessage],
+    kind: Any = ContextChatEngine,
+    *,
+    neutralize: bool = True,
+    window: int = 4_000,
+    nodes: Sequence[NodeWithScore] = FIVE,
 ) -> tuple[Any, ScriptedLLM, ContextOptimizer]:
     llm = ScriptedLLM(context_window=window)
     optimizer = ContextOptimizer(llm=llm, neutralize=neutralize)
     memory = optimizer.memory()
     memory.set(history)
     engine = kind.from_defaults(
-        ScriptedRetriever(FIVE), llm=llm, memory=memory, node_postprocessors=[optimizer.postprocessor()]
+        ScriptedRetriever(nodes), llm=llm, memory=memory, node_postprocessors=[optimizer.postprocessor()]
     )
     return optimizer.attach(engine), llm, optimizer
 
@@ -156,3 +165,42 @@ def test_i6_what_an_engine_fills_in_is_counted_where_it_is_left(kind: Any, messa
     assert answering[0].tokens <= 4_000 - 256 - 500
     assert optimizer.last_report is not None
     assert not any("neutralized" in note for note in optimizer.last_report.notes)
+
+
+CITED = CitationBlock(
+    cited_content=TextBlock(text="As in {query_str}."), source="log", title="Log", additional_location_info={}
+)
+CITABLE = CitableBlock(title="Log", source="log", content=[TextBlock(text="See {context_str}."), ImageBlock(image=PNG)])
+
+
+@pytest.mark.parametrize("block", [CITED, CITABLE], ids=["citation", "citable"])
+def test_i6_names_inside_cited_blocks_are_defused_too(block: Any) -> None:
+    before = copy.deepcopy(block)
+    messages = [ChatMessage(role="assistant", blocks=[TextBlock(text="Plain."), block])]
+    left, count = neutralized(messages, NAMES)
+    filled = ChatPromptTemplate.from_messages(list(left)).format_messages(**dict.fromkeys(NAMES, "FILLED"))
+    assert (count, block) == (1, before)
+    assert "FILLED" not in str(filled[0].blocks)
+    assert neutralized(left, NAMES) == (left, 0)
+
+
+@pytest.mark.parametrize("neutralize", [False, True])
+def test_i6_a_long_question_is_not_sent_again_by_a_cited_block(neutralize: bool) -> None:
+    """Filled in, the question stood in the history six times, and LlamaIndex had no context size left."""
+    quoted = CITED.model_copy(update={"cited_content": TextBlock(text="{query_str} " * 6)})
+    stored = [ChatMessage(role="assistant", blocks=[quoted]), *preset_history(4)]
+    engine, llm, _ = engine_with(stored, neutralize=neutralize)
+    engine.chat(text_of("A long question:", 1_000))
+    assert len(llm.calls) == 1
+    assert llm.over == []
+    assert llm.calls[0].text.count("A long question:") == 1
+
+
+def test_i6_what_is_filled_in_beside_the_best_node_alone_is_counted() -> None:
+    """The node has more to show than text to cut, so that it is kept behind the fit, where its copies count, too."""
+    node = TextNode(text="Short.", metadata={"title": text_of("A title:", 600)})
+    names = ChatMessage(role="assistant", content="{context_str} " * 12)
+    engine, llm, _ = engine_with([names], neutralize=False, nodes=[NodeWithScore(node=node, score=1.0)])
+    with pytest.raises(ContextBudgetError, match="no node has room beside the history"):
+        engine.chat(QUESTION)
+    assert llm.calls == []
