@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from langchain_core.callbacks import (
@@ -28,6 +28,7 @@ from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.setting_values import plain_fields
 from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.windows import OnUnknown
 from langchain_ctxopt.document_rendering import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.input_kinds import OptimizedInput, in_kind, messages_of, request_of_messages
@@ -49,7 +50,10 @@ from langchain_ctxopt.setting_fields import (
 REPORT_EVENT = "ctxopt_report"
 Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, Framing, FitOptions], FittedContext]
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
-_BUDGET_SETTINGS = (*_LIMITS, "trigger", "shares", "tools", "token_counter")
+_BUDGET_SETTINGS = (
+    *(*_LIMITS, "trigger", "shares", "tools", "token_counter"),
+    *("prices", "attachment_tokens", "on_unknown"),
+)
 
 
 class ContextOptimizer(RunnableSerializable[Any, Any]):
@@ -87,6 +91,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         document_separator: What stands between two documents.
         score: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
         token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
+        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
+        attachment_tokens: What an attachment of unknown size is charged, by its kind.
+        on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
         on_report: Called with the report of each fit.
 
     Raises:
@@ -120,6 +127,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     document_separator: str | None = None
     score: str | ScoreOf | None = None
     token_counter: Any = Field(default=None, exclude=True, repr=False)
+    prices: Mapping[str, Any] | None = None
+    attachment_tokens: Mapping[str, int] | None = None
+    on_unknown: OnUnknown = "fallback"
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
     _budgeting: Budgeting = PrivateAttr()

@@ -12,6 +12,7 @@ from ctxopt_core.options import Overflow
 from ctxopt_core.report import FitReport
 from ctxopt_core.setting_values import reject_unknown_settings
 from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.windows import OnUnknown
 from langchain_ctxopt.optimizer import ContextOptimizer
 
 _DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}
@@ -34,6 +35,9 @@ class RequestSettings(TypedDict, total=False):
         protect: Components that may not be cut; by default the query. A request in which they do not fit raises.
         overflow: `error` or `empty`; see `ctxopt_core.fit`.
         token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`.
+        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
+        attachment_tokens: What an attachment of unknown size is charged, by its kind.
+        on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
         on_report: Called with the report of each request that is sent.
     """
 
@@ -48,6 +52,9 @@ class RequestSettings(TypedDict, total=False):
     protect: tuple[str, ...]
     overflow: Overflow
     token_counter: str | TokenCounter | Callable[[str], int] | None
+    prices: Mapping[str, Any] | None
+    attachment_tokens: Mapping[str, int] | None
+    on_unknown: OnUnknown
     on_report: Callable[[FitReport], None] | None
 
 

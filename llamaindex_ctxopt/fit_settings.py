@@ -15,12 +15,13 @@ from ctxopt_core.report import FitReport
 from ctxopt_core.setting_values import as_value, reject_unknown_settings
 from ctxopt_core.token_amount import optional_token_amount, token_amount
 from ctxopt_core.tokens import TokenCounter
+from ctxopt_core.windows import OnUnknown
 from llamaindex_ctxopt.chosen_tokenizer import chosen_tokenizer
 from llamaindex_ctxopt.model_settings import optional_settings
 
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
 _VALUES: Mapping[str, Any] = {"shares": Shares, "documents": DocumentPolicy, "history": HistoryPolicy}
-_BUDGET_SETTINGS = (*_LIMITS, "safety_margin", "trigger", "shares")
+_BUDGET_SETTINGS = (*_LIMITS, "safety_margin", "trigger", "shares", "prices", "attachment_tokens", "on_unknown")
 
 
 class FitSettingValues(TypedDict, total=False):
@@ -42,6 +43,9 @@ class FitSettingValues(TypedDict, total=False):
         overflow: `error` or `empty`; see `ctxopt_core.fit`.
         token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`. By
             default the tokenizer that was set in LlamaIndex's `Settings`, else the model's own.
+        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
+        attachment_tokens: What an attachment of unknown size is charged, by its kind.
+        on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
         on_report: Called with the report of each fit.
     """
 
@@ -58,6 +62,9 @@ class FitSettingValues(TypedDict, total=False):
     task: str
     overflow: Overflow
     token_counter: str | TokenCounter | Callable[[str], int] | None
+    prices: Mapping[str, Any] | None
+    attachment_tokens: Mapping[str, int] | None
+    on_unknown: OnUnknown
     on_report: Callable[[FitReport], None] | None
 
 
@@ -83,6 +90,9 @@ class FitSettings:
     task: str = ""
     overflow: Overflow = "error"
     token_counter: str | TokenCounter | Callable[[str], int] | None = None
+    prices: Mapping[str, Any] | None = None
+    attachment_tokens: Mapping[str, int] | None = None
+    on_unknown: OnUnknown = "fallback"
     on_report: Callable[[FitReport], None] | None = None
     options: FitOptions = field(init=False, repr=False, compare=False)
 

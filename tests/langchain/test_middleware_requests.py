@@ -182,7 +182,7 @@ def test_i3_reports_are_written_to_the_custom_stream_when_asked_for(stream_repor
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        pytest.param({"window": 7}, TypeError, "has no setting window; it has context_window", id="unknown"),
+        pytest.param({"window": 7}, TypeError, "has no setting window; it has attachment_tokens", id="unknown"),
         pytest.param({"prompt": "x"}, TypeError, "has no setting prompt", id="one of another class"),
         pytest.param({"target": 0}, ValueError, "`target`", id="no tokens"),
         pytest.param({"trigger": 2}, ValueError, "`trigger`", id="trigger"),
