@@ -15,8 +15,9 @@ from langchain_core.runnables import RunnableConfig
 
 from ctxopt_core.awaiting import in_worker
 from ctxopt_core.report import FitReport
+from ctxopt_core.request_settings import RequestSettings
 from langchain_ctxopt.optimizer import ContextOptimizer
-from langchain_ctxopt.request_fitting import RequestFitting, RequestSettings
+from langchain_ctxopt.request_fitting import RequestFitting
 
 if TYPE_CHECKING:
     _ChatModel = BaseChatModel

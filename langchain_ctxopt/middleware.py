@@ -15,9 +15,10 @@ from langchain_core.runnables.config import ensure_config
 from ctxopt_core.awaiting import in_worker
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.report import FitReport
+from ctxopt_core.request_settings import RequestSettings
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.optimizer import REPORT_EVENT, ContextOptimizer
-from langchain_ctxopt.request_fitting import RequestFitting, RequestSettings
+from langchain_ctxopt.request_fitting import RequestFitting
 
 try:
     from langchain.agents.middleware import types as _types

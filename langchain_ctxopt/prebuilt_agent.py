@@ -8,7 +8,8 @@ from typing import Any, Unpack
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
-from langchain_ctxopt.request_fitting import RequestFitting, RequestSettings
+from ctxopt_core.request_settings import RequestSettings
+from langchain_ctxopt.request_fitting import RequestFitting
 
 
 def pre_model_hook(

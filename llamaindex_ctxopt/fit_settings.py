@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypedDict
+from typing import Any
 
 from ctxopt_core.budget import Shares
 from ctxopt_core.budgeting import Budgeting, budgeting_of
@@ -12,6 +12,7 @@ from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions, Overflow
 from ctxopt_core.report import FitReport
+from ctxopt_core.request_settings import RequestSettings
 from ctxopt_core.setting_values import as_value, reject_unknown_settings
 from ctxopt_core.token_amount import optional_token_amount, token_amount
 from ctxopt_core.tokens import TokenCounter
@@ -24,48 +25,19 @@ _VALUES: Mapping[str, Any] = {"shares": Shares, "documents": DocumentPolicy, "hi
 _BUDGET_SETTINGS = (*_LIMITS, "safety_margin", "trigger", "shares", "prices", "attachment_tokens", "on_unknown")
 
 
-class FitSettingValues(TypedDict, total=False):
-    """How requests are fitted. What is not given is asked of the model.
+class FitSettingValues(RequestSettings, total=False):
+    """The settings of every adapter, and those of engines.
+
+    `output_reserve` is by default the model's own `num_output`; `token_counter` the tokenizer that was set in
+    LlamaIndex's `Settings`, else the model's own.
 
     Attributes:
-        context_window: Input and answer together, in tokens; overrides what the model says.
-        max_input_tokens: The most that a request may count, in tokens.
-        output_reserve: Tokens kept free for the answer; by default the model's own `num_output`, else 4,096 but at
-            most an eighth of the window.
-        safety_margin: Further tokens kept free.
-        target: A limit of one's own, in tokens.
-        trigger: The part of the input budget from which on requests are cut; see `ctxopt_core.ContextBudget`.
-        shares: Guaranteed percentages of the components, as `Shares` or a mapping.
         documents: How nodes are chosen, as `DocumentPolicy` or a mapping.
-        history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
-        protect: Components that may not be cut; by default the query. A request in which they do not fit raises.
         task: What is asked, where that is not the query: what documents and history are ranked by.
-        overflow: `error` or `empty`; see `ctxopt_core.fit`.
-        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`. By
-            default the tokenizer that was set in LlamaIndex's `Settings`, else the model's own.
-        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
-        attachment_tokens: What an attachment of unknown size is charged, by its kind.
-        on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
-        on_report: Called with the report of each fit.
     """
 
-    context_window: int | str | None
-    max_input_tokens: int | str | None
-    output_reserve: int | str | None
-    safety_margin: int | str
-    target: int | str | None
-    trigger: float
-    shares: Shares | Mapping[str, Any]
     documents: DocumentPolicy | Mapping[str, Any]
-    history: HistoryPolicy | Mapping[str, Any]
-    protect: Sequence[str]
     task: str
-    overflow: Overflow
-    token_counter: str | TokenCounter | Callable[[str], int] | None
-    prices: Mapping[str, Any] | None
-    attachment_tokens: Mapping[str, int] | None
-    on_unknown: OnUnknown
-    on_report: Callable[[FitReport], None] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
