@@ -126,7 +126,9 @@ def test_characters_of_no_known_script_count_their_bytes(counter):
     assert counter.count("\x00\ud800") == 1 + 3
 
 
-@pytest.mark.parametrize("text", [SCRIPTS["hindi"], SAMPLES["bengali"], SCRIPTS["thai"]], ids=["hindi", "bengali", "thai"])
+@pytest.mark.parametrize(
+    "text", [SCRIPTS["hindi"], SAMPLES["bengali"], SCRIPTS["thai"]], ids=["hindi", "bengali", "thai"]
+)
 def test_newer_vocabularies_need_half_of_what_older_ones_need_for_some_scripts(text):
     assert 2 * NEWER.count(text) < EITHER.count(text)
 
