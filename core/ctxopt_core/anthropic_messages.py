@@ -92,6 +92,8 @@ def fitted_anthropic_system(
         return system
     if isinstance(system, str):
         return "".join(texts)
+    if not texts:
+        return []
     return [
         block if text == text_of(block) else {**block, "text": text}
         for block, text in zip(system, texts, strict=True)

@@ -100,8 +100,13 @@ class BuiltinIndex:
 @cache
 def builtin_index() -> BuiltinIndex:
     """Return the index of the built-in catalogue, loaded on first use."""
-    table = _table()
-    return BuiltinIndex(_entries(), ambiguous=table["ambiguous"].split(), aliases=table["aliases"])
+    return BuiltinIndex(_entries(), ambiguous=_table()["ambiguous"].split(), aliases=builtin_aliases())
+
+
+def builtin_aliases() -> Mapping[str, str]:
+    """Return the names that stand for the newest model of a family, with the id of that model."""
+    aliases: Mapping[str, str] = _table()["aliases"]
+    return aliases
 
 
 @cache

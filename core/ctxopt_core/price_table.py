@@ -13,6 +13,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
+from ctxopt_core.catalogue import builtin_aliases
 from ctxopt_core.model_ids import id_spellings
 
 PACKAGE = "genai_prices"
@@ -73,15 +74,22 @@ def _names(model: str) -> Iterator[tuple[str | None, str]]:
     """Yield the (provider, name) pairs under which the table may know a model, the most exact first."""
     name = model.strip().lower()
     scope, rest = _scope(name)
-    spellings = id_spellings(name)
+    *paths, bare = id_spellings(name)
+    if bare in builtin_aliases():
+        # The table may know an older model under the name that means the newest one here.
+        rest = bare = builtin_aliases()[bare]
     if scope is not None and _is_provider(scope):
-        yield from ((scope, rest), (scope, spellings[-1]))
-    elif scope is None and len(spellings) > 1:
+        yield from ((scope, rest), (scope, bare))
+    elif scope is None and paths:
         yield _BEDROCK, name
+    elif paths:
+        host = paths[0].partition("/")[0]
+        if _is_provider(host):
+            yield from ((host, rest), (host, bare))
     elif _has_variant(name):
         yield None, name
     else:
-        yield from ((None, name), (None, rest), (None, spellings[-1]))
+        yield from ((None, rest), (None, bare))
 
 
 def _has_variant(name: str) -> bool:

@@ -114,14 +114,16 @@ _ITEM_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
 
 
 def _check_items(name: str, items: object) -> None:
-    """Check a sequence by its first item; a lazy one is checked when it is read."""
+    """Check a sequence by its first item, tools by all; a lazy one is checked when it is read."""
     if items is None or isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
         message = f"`{name}` must be a sequence of items, got {type(items).__name__}"
         raise TypeError(message)
-    if isinstance(items, (list, tuple)) and items and not isinstance(items[0], _ITEM_TYPES[name]):
-        kinds = " or ".join(kind.__name__ for kind in _ITEM_TYPES[name])
-        message = f"`{name}` must hold {kinds} items, got {type(items[0]).__name__}"
-        raise TypeError(message)
+    checked = (items if name == "tools" else items[:1]) if isinstance(items, (list, tuple)) else ()
+    for item in checked:
+        if not isinstance(item, _ITEM_TYPES[name]):
+            kinds = " or ".join(kind.__name__ for kind in _ITEM_TYPES[name])
+            message = f"`{name}` must hold {kinds} items, got {type(item).__name__}"
+            raise TypeError(message)
 
 
 def _as_texts(name: str, value: object) -> tuple[str, ...]:

@@ -29,19 +29,22 @@ class Tally:
 
     Args:
         done_before: Requests that an interrupted run had done.
+        rejected_before: Lines among them that could not be fitted.
         untouched: Requests that fitted as they were.
         cut: Requests that were cut.
         rejected: Lines that could not be fitted.
     """
 
     done_before: int = 0
+    rejected_before: int = 0
     untouched: int = 0
     cut: int = 0
     rejected: int = 0
 
     def in_words(self) -> str:
         """Return the figures as a sentence."""
-        before = f"{self.done_before:,} done before; " if self.done_before else ""
+        bad = f", {self.rejected_before:,} of them rejected" if self.rejected_before else ""
+        before = f"{self.done_before:,} done before{bad}; " if self.done_before else ""
         requests = self.untouched + self.cut + self.rejected
         return (
             f"{before}{requests:,} requests: {self.untouched:,} fitted as they were, {self.cut:,} cut, "
@@ -62,8 +65,9 @@ def fit_file(file: Path, fitter: RequestFitter, paths: BatchPaths, *, resume: bo
         ValueError: There are more results than requests.
         OSError: A file cannot be read or written.
     """
-    done = paths.keep_what_is_done() if resume else 0
-    tally = Tally(done_before=done)
+    fitted, rejected = paths.keep_what_is_done() if resume else (0, 0)
+    done = fitted + rejected
+    tally = Tally(done_before=done, rejected_before=rejected)
     with opened(file) as stream, _progress(file) as advance, BatchFiles(paths, resume=resume) as files:
         lines = lines_of(stream)
         passed = sum(advance(line) for line in islice(lines, done))

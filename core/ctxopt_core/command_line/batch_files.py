@@ -34,15 +34,17 @@ class BatchPaths:
         """The files."""
         return tuple(path for path in (self.out, self.rejected, self.reports) if path is not None)
 
-    def keep_what_is_done(self) -> int:
-        """Cut the files to the whole lines that an interrupted run has left, and return how many requests these are.
+    def keep_what_is_done(self) -> tuple[int, int]:
+        """Cut the files to the whole lines that an interrupted run has left.
 
-        Every request has become a line of `out` or one of `rejected`, so that together they tell where it stopped.
+        Returns:
+            How many requests were fitted, and how many rejected. Each has become a line of `out` or one of `rejected`,
+            so that together they tell where the run stopped.
         """
         fitted = 0 if self.out is None else keep_lines(self.out)
         if self.reports is not None:
             keep_lines(self.reports, fitted)
-        return fitted + (0 if self.rejected is None else keep_lines(self.rejected))
+        return fitted, 0 if self.rejected is None else keep_lines(self.rejected)
 
 
 class BatchFiles:

@@ -27,7 +27,7 @@ from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import Line, decoded, file_argument, lines_of, opened
 from ctxopt_core.count_cache import CountCache
 from ctxopt_core.request import ContextRequest, schema_texts
-from ctxopt_core.request_files import StoredRequest, read_request
+from ctxopt_core.request_files import read_request
 from ctxopt_core.tiktoken_counter import TiktokenCounter
 
 _ENCODING = "o200k_base"
@@ -81,8 +81,9 @@ def measure(lines: Iterable[Line], fitter: RequestFitter, times: Times) -> None:
     """Fit and tokenise each line, one after the other, so that a slow moment of the machine hits both."""
     counters: dict[str, TiktokenCounter] = {}
     for line in lines:
-        start = process_time()
         try:
+            counter = _counter_for(line, fitter, counters)
+            start = process_time()
             fitted, _ = fitted_line(line, fitter)
         except (*REQUEST_ERRORS, DoesNotFitError) as error:
             say(f"line {line.number}: {one_line(error)}")
@@ -90,14 +91,23 @@ def measure(lines: Iterable[Line], fitter: RequestFitter, times: Times) -> None:
             continue
         times.fitting.append(process_time() - start)
         times.cut += not fitted.untouched
-        _tokenise(line, fitter, counters, times)
+        _tokenise(line, counter, times)
 
 
-def _tokenise(line: Line, fitter: RequestFitter, counters: dict[str, TiktokenCounter], times: Times) -> None:
-    encoding = _encoding_of(fitter, read_request(decoded(line.content)))
-    counter = counters.setdefault(encoding, TiktokenCounter(encoding, cache=CountCache(0)))
-    if not times.tokenising:
-        counter.count("loaded")  # reading the vocabulary is part of neither time
+def _counter_for(line: Line, fitter: RequestFitter, counters: dict[str, TiktokenCounter]) -> TiktokenCounter:
+    """Return what tokenises a line; what is read once, like a vocabulary, is read before any time is taken."""
+    budgeting = fitter.budgeting(read_request(decoded(line.content)))
+    window = budgeting.budget.window
+    encoding = _ENCODING if window is None else window.encoding
+    if encoding not in counters:
+        counters[encoding] = TiktokenCounter(encoding, cache=CountCache(0))
+        counters[encoding].count("loaded")
+        budgeting.counter.count("loaded")
+        fitted_line(line, fitter)
+    return counters[encoding]
+
+
+def _tokenise(line: Line, counter: TiktokenCounter, times: Times) -> None:
     start = process_time()
     times.tokens += sum(map(counter.count, texts_of(read_request(decoded(line.content)).request)))
     times.tokenising.append(process_time() - start)
@@ -111,11 +121,6 @@ def texts_of(request: ContextRequest) -> list[str]:
         message = request.history[index]
         texts += [*message.texts, *(call.arguments for call in message.tool_calls)]
     return texts
-
-
-def _encoding_of(fitter: RequestFitter, stored: StoredRequest) -> str:
-    window = fitter.budgeting(stored).budget.window
-    return _ENCODING if window is None else window.encoding
 
 
 def _figures(times: Times) -> dict[str, Any]:

@@ -73,6 +73,7 @@ def fit_command(
             _fit_lines(file, choices, paths, resume=resume, quiet=quiet)
         else:
             _refuse_line_options(rejected, resume=resume)
+            _refuse_one_file_for_two(file, out, report)
             _fit_one(file, line, choices, out, report, quiet=quiet)
 
 
@@ -96,10 +97,11 @@ def _fit_one(
 
 def _fit_lines(file: Path, choices: FittingChoices, paths: BatchPaths, *, resume: bool, quiet: bool) -> None:
     tally = fit_file(file, RequestFitter(choices), paths, resume=resume)
-    kept = f"; they are in {paths.rejected}" if tally.rejected and paths.rejected else ""
+    rejected = tally.rejected + tally.rejected_before
+    kept = f"; they are in {paths.rejected}" if rejected and paths.rejected else ""
     if not quiet:
         say(tally.in_words() + kept)
-    if tally.rejected:
+    if rejected:
         raise click.exceptions.Exit(SOME_REJECTED)
 
 
@@ -122,6 +124,12 @@ def _batch_paths(
 def _refuse_line_options(rejected: Path | None, *, resume: bool) -> None:
     if rejected is not None or resume:
         message = "--rejected and --resume go with a request on each line; add --jsonl if FILE is such a file"
+        raise click.UsageError(message)
+
+
+def _refuse_one_file_for_two(file: Path, out: Path | None, report: Path | None) -> None:
+    if report is not None and report.resolve() in {path.resolve() for path in (file, out) if path is not None}:
+        message = "--report must be another file than FILE and --out"
         raise click.UsageError(message)
 
 
