@@ -178,7 +178,13 @@ def test_t15_a_bedrock_id_has_the_price_of_bedrock():
     "model",
     ["my-finetune", "gpt-7-nonexistent", "llama3.1:8b", "ft:gpt-4o:acme", "together/gpt-4o", "llama", "ChatOpenAI", ""]
     # Hosts whose prices the table does not hold: what others charge is not theirs.
-    + ["ollama/deepseek-r1", "vllm/gpt-oss-120b", "snowflake/claude-3-5-sonnet", "acme/gpt-4o", "meta-llama/gpt-oss-20b"],
+    + [
+        "ollama/deepseek-r1",
+        "vllm/gpt-oss-120b",
+        "snowflake/claude-3-5-sonnet",
+        "acme/gpt-4o",
+        "meta-llama/gpt-oss-20b",
+    ],
 )
 def test_t15_an_unknown_model_has_no_cost(model):
     assert report(model=model).cost is None
