@@ -35,7 +35,9 @@ def test_a17_the_window_of_a_model_is_shown_with_its_source():
     assert shown["input_budget"] == 7_168
     assert (shown["tokenizer"], shown["exact"]) == ("cl100k_base", True)
     assert shown["window_from"] == "catalogue"
+    assert "litellm" in shown["according_to"]
     assert shown["checked"]
+    assert figures("window", "gpt-4", "--context-window", "1000")["according_to"] is None
 
 
 @pytest.mark.parametrize(

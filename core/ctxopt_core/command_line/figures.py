@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeVar
 import click
 
 from ctxopt_core.budget import ContextBudget
+from ctxopt_core.catalogue import builtin_index
+from ctxopt_core.model_window import ModelWindow
 
 Format = Literal["table", "json", "html"]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,6 +60,7 @@ def tokenizer_figures(budget: ContextBudget) -> dict[str, Any]:
         "exact": known.exact,
         "safety factor": known.safety_factor,
         "window from": known.source,
+        "according to": _sources(known),
         "checked": known.checked.isoformat() if known.checked else None,
     }
 
@@ -68,3 +71,9 @@ def _as_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _sources(window: ModelWindow) -> str | None:
+    """Return the tables that the catalogue's row was taken from; None where another source decided."""
+    row = builtin_index().find(window.model) if window.source == "catalogue" else None
+    return None if row is None else ", ".join(row.sources)
