@@ -14,6 +14,7 @@ from ctxopt_core.vocabulary import BUNDLED_ENCODINGS
 COUNTING_METHODS = ("count_tokens", "get_num_tokens", "get_string_tokens", "encode", "tokenize")
 """Methods that a tokenizer may count with, in the order in which they are looked for."""
 
+_LANGCHAIN_MODELS = "langchain_core.language_models.base"
 _OF_MESSAGES = frozenset({"get_num_tokens_from_messages", "count_tokens_approximately"})
 
 
@@ -34,8 +35,15 @@ def function_of(tokenizer: object) -> Callable[[str], Any] | None:
     """Return the function from text to tokens that a tokenizer is, or that it has; None where it has none.
 
     Raises:
-        TypeError: It counts messages and not texts.
+        TypeError: It counts messages and not texts, or is a LangChain model that has no tokenizer of its own.
     """
+    owner = tokenizer.__self__ if isinstance(tokenizer, MethodType) else tokenizer
+    if _borrows_a_tokenizer(owner):
+        message = (
+            "`tokenizer` must count as the model does, but LangChain counts for a "
+            f"{type(owner).__name__} with the tokenizer of GPT-2, which it downloads; pass the name of the model"
+        )
+        raise TypeError(message)
     if callable(tokenizer):
         name = getattr(tokenizer, "__name__", "")
         if name in _OF_MESSAGES:
@@ -47,6 +55,14 @@ def function_of(tokenizer: object) -> Callable[[str], Any] | None:
         return tokenizer
     methods = (getattr(tokenizer, name, None) for name in COUNTING_METHODS)
     return next((method for method in methods if callable(method)), None)
+
+
+def _borrows_a_tokenizer(model: object) -> bool:
+    """Tell whether a LangChain model has left it to LangChain how its texts are counted."""
+    if getattr(model, "custom_get_token_ids", None) is not None:
+        return False
+    methods = [getattr(type(model), name, None) for name in ("get_num_tokens", "get_token_ids")]
+    return all(getattr(method, "__module__", None) == _LANGCHAIN_MODELS for method in methods)
 
 
 def _encoding_of(tokenizer: object) -> Any:

@@ -76,7 +76,7 @@ def counter_for(tokenizer: object) -> TokenCounter:
             is a path.
 
     Raises:
-        TypeError: `tokenizer` is none of these.
+        TypeError: `tokenizer` is none of these, or a model of LangChain without a tokenizer of its own.
         ValueError: The model name is empty, or there is no such file.
         ImportError: A `tokenizer.json` is given and `tokenizers` is not installed.
     """

@@ -15,7 +15,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ValidationError
 
 from chat_model_doubles import ListeningModel, NamedModel
-from ctxopt_core import ContextBudgetError
+from ctxopt_core import ContextBudgetError, counter_for
 from ctxopt_core.provider_rules import rules_for
 from ctxopt_core.windows import UnknownModelWarning
 from langchain_ctxopt import ContextOptimizer, RequestOverflowError
@@ -212,6 +212,22 @@ class Verdict(BaseModel):
     """Whether a lantern is lit."""
 
     lit: bool
+
+
+@pytest.mark.parametrize("counter", [ListeningModel(), ListeningModel().get_num_tokens], ids=["model", "method"])
+def test_t12_t14_a_model_that_langchain_counts_for_with_gpt_2_is_no_counter(counter: Any) -> None:
+    with pytest.raises(TypeError, match="for a ListeningModel with the tokenizer of GPT-2, which it downloads; pass"):
+        counter_for(counter)
+
+
+def test_t12_a_model_with_a_tokenizer_of_its_own_counts() -> None:
+    class Own(ListeningModel):
+        def get_num_tokens(self, text: str) -> int:
+            return len(text.split())
+
+    given = ListeningModel(custom_get_token_ids=lambda text: list(text.encode()))
+
+    assert [counter_for(model).count("two words") for model in (Own(), Own().get_num_tokens, given)] == [2, 2, 9]
 
 
 @pytest.mark.parametrize("tools", [[inspect], [inspect, Verdict], [inspect] * 9], ids=["one", "two", "nine"])
