@@ -23,6 +23,8 @@ from ctxopt_core.model_settings import (
 )
 
 _NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
+# The window that a model which runs locally is loaded with: Ollama's and llama.cpp's names for it.
+_WINDOW_ATTRIBUTES = ("num_ctx", "n_ctx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +70,17 @@ def _own_settings(model: object) -> ModelSettings:
     profile = profile if isinstance(profile, Mapping) else {}
     return ModelSettings(
         name=first_name(getattr(model, attribute, None) for attribute in _NAME_ATTRIBUTES),
-        max_input_tokens=token_limit(profile.get("max_input_tokens")),
+        max_input_tokens=_window(model, profile),
         max_output_tokens=token_limit(profile.get("max_output_tokens")),
         answer_tokens=first_tokens(getattr(model, attribute, None) for attribute in ANSWER_LIMITS),
     )
+
+
+def _window(model: object, profile: Mapping[str, Any]) -> int | None:
+    """Return the window that a model is configured with, but no more than its profile says."""
+    configured = first_tokens(getattr(model, attribute, None) for attribute in _WINDOW_ATTRIBUTES)
+    known = token_limit(profile.get("max_input_tokens"))
+    return min((limit for limit in (configured, known) if limit is not None), default=None)
 
 
 def _find(step: object, bound: Mapping[str, Any], config: RunnableConfig) -> _Found | None:

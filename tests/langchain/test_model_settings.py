@@ -183,6 +183,27 @@ def test_a2_the_answer_limit_is_read_from_the_call_then_from_the_model(model: ob
 
 
 @pytest.mark.parametrize(
+    ("configured", "profile", "window"),
+    [
+        pytest.param({"num_ctx": 4_096}, None, 4_096, id="ollama"),
+        pytest.param({"n_ctx": 512}, None, 512, id="llama.cpp"),
+        pytest.param({"num_ctx": 4_096}, {"max_input_tokens": 9_000}, 4_096, id="below the profile"),
+        pytest.param({"num_ctx": 40_960}, {"max_input_tokens": 9_000}, 9_000, id="above the profile"),
+        pytest.param({"num_ctx": None}, {"max_input_tokens": 9_000}, 9_000, id="not configured"),
+        pytest.param({"num_ctx": -1}, None, None, id="no number of tokens"),
+    ],
+)
+def test_t9_the_window_that_a_local_model_is_loaded_with_is_its_window(
+    configured: dict[str, Any], profile: Any, window: int | None
+) -> None:
+    model = NamedModel(model_name="llama3.1")
+    for name, value in {**configured, "profile": profile}.items():
+        object.__setattr__(model, name, value)
+
+    assert settings_of(model.bind(stop=["x"])).max_input_tokens == window
+
+
+@pytest.mark.parametrize(
     ("profile", "limits"),
     [
         ({"max_input_tokens": 9_000, "max_output_tokens": 800}, (9_000, 800)),
