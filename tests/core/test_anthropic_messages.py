@@ -196,6 +196,7 @@ def test_i8_a_cut_system_argument_keeps_its_blocks_and_their_cache_control():
     assert fitted_anthropic_system(SYSTEM, ("The rules.", "Be brief.")) == [text("The rules.", **CACHED), SYSTEM[1]]
     assert fitted_anthropic_system(SYSTEM, ("The rules.", "")) == [text("The rules.", **CACHED)]
     assert fitted_anthropic_system("The rules. Be brief.", ("The rules.",)) == "The rules."
+    assert fitted_anthropic_system([text("")], ()) == []
 
 
 @pytest.mark.parametrize("system", [7, {"type": "text"}, [7]], ids=["number", "mapping", "numbers"])

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from command_runs import SENTENCE, chat, run, stored, stored_lines
+from ctxopt_core.command_line import bench_command
 
 SECRET = "Zanzibar"
 REQUEST = {
@@ -138,6 +139,23 @@ def test_bench_times_a_file_of_lines(tmp_path):
     assert shown["throughput_over_tokenising"] == pytest.approx(
         shown["tokenising,_seconds"] / shown["fitting,_seconds"]
     )
+
+
+def test_bench_reads_vocabularies_before_it_takes_a_time(tmp_path, monkeypatch):
+    events = []
+
+    class Recorded(bench_command.TiktokenCounter):
+        def count(self, text):
+            events.append("count")
+            return super().count(text)
+
+    monkeypatch.setattr(bench_command, "TiktokenCounter", Recorded)
+    monkeypatch.setattr(bench_command, "process_time", lambda: events.append("time") or len(events))
+
+    run("bench", stored_lines(tmp_path / "in.jsonl", [chat(1), chat(1) | {"model": "gpt-4"}]))
+
+    assert events[:2] == ["count", "time"]
+    assert events.count("time") == 8
 
 
 def test_bench_reads_no_more_lines_than_it_is_told_to(tmp_path):

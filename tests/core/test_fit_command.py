@@ -138,6 +138,7 @@ def test_the_task_is_what_is_ranked_by(tmp_path):
         pytest.param(["--resume"], 2, "--jsonl", id="resuming one request"),
         pytest.param(["--rejected", "x"], 2, "--jsonl", id="rejected lines of one request"),
         pytest.param(["--out", "no/such/folder.json"], 1, "No such file", id="nowhere to write to"),
+        pytest.param(["--out", "x", "--report", "./x"], 2, "another file", id="one file for result and report"),
     ],
 )
 def test_exit_codes(request_file, arguments, code, said):

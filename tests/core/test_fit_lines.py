@@ -70,6 +70,27 @@ def test_bad_lines_are_named_and_kept_and_the_others_go_on(mixed, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param({"response_format": True}, id="a response format"),
+        pytest.param({"response_format": [None]}, id="a list of response formats"),
+        pytest.param({"tools": [{"type": "function", "function": {"name": "look"}}, 5]}, id="the second tool"),
+        pytest.param({"messages": [{"role": [], "content": "x"}]}, id="a role"),
+        pytest.param({"messages": [{"role": "assistant", "tool_calls": True}]}, id="tool calls"),
+        pytest.param({"documents": [{"text": "x", "score": "high"}]}, id="a score"),
+    ],
+)
+def test_a_part_of_a_wrong_type_does_not_end_the_run(tmp_path, beside):
+    path = stored_lines(tmp_path / "in.jsonl", [chat(30, seed=0) | beside, chat(30, seed=1)])
+
+    done = run("fit", path, *LIMIT, "--out", tmp_path / "out.jsonl")
+
+    assert done.exit_code == 3
+    assert numbers(tmp_path / "out.jsonl") == [1]
+    assert done.stderr.startswith("line 1: ")
+
+
 def test_bad_lines_are_named_where_there_is_no_file_for_them(mixed):
     done = run("fit", mixed, *LIMIT)
     assert done.exit_code == 3
@@ -103,7 +124,9 @@ def test_an_interrupted_run_is_resumed_as_if_it_had_not_been(mixed, tmp_path, fi
     assert part.read_bytes() == whole.read_bytes()
     assert (tmp_path / "part.jsonl.rejected").read_bytes() == (tmp_path / "whole.jsonl.rejected").read_bytes()
     assert (tmp_path / "part.reports").read_bytes() == (tmp_path / "whole.reports").read_bytes()
-    assert done.exit_code == (0 if rejected_by_then == 3 else 3)
+    assert done.exit_code == 3
+    before = f", {rejected_by_then} of them rejected" if rejected_by_then else ""
+    assert f"{fitted + rejected_by_then} done before{before}; " in done.stderr or not fitted + rejected_by_then
 
 
 def test_resuming_a_run_that_has_not_begun_begins_it(good, tmp_path):

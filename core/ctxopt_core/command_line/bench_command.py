@@ -95,7 +95,7 @@ def measure(lines: Iterable[Line], fitter: RequestFitter, times: Times) -> None:
 
 
 def _counter_for(line: Line, fitter: RequestFitter, counters: dict[str, TiktokenCounter]) -> TiktokenCounter:
-    """Return what tokenises a line; what is read once, like a vocabulary, is read before any time is taken."""
+    """Return what tokenises a line; vocabularies are read before any time is taken."""
     budgeting = fitter.budgeting(read_request(decoded(line.content)))
     window = budgeting.budget.window
     encoding = _ENCODING if window is None else window.encoding
@@ -103,7 +103,6 @@ def _counter_for(line: Line, fitter: RequestFitter, counters: dict[str, Tiktoken
         counters[encoding] = TiktokenCounter(encoding, cache=CountCache(0))
         counters[encoding].count("loaded")
         budgeting.counter.count("loaded")
-        fitted_line(line, fitter)
     return counters[encoding]
 
 
