@@ -15,7 +15,6 @@ from ctxopt_core.report import FitReport
 from ctxopt_core.request_settings import RequestSettings
 from ctxopt_core.setting_values import as_value, reject_unknown_settings
 from ctxopt_core.token_amount import optional_token_amount, token_amount
-from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.windows import OnUnknown
 from llamaindex_ctxopt.chosen_tokenizer import chosen_tokenizer
 from llamaindex_ctxopt.model_settings import optional_settings
@@ -61,7 +60,7 @@ class FitSettings:
     protect: tuple[str, ...] = ("query",)
     task: str = ""
     overflow: Overflow = "error"
-    token_counter: str | TokenCounter | Callable[[str], int] | None = None
+    token_counter: object = None
     prices: Mapping[str, Any] | None = None
     attachment_tokens: Mapping[str, int] | None = None
     on_unknown: OnUnknown = "fallback"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ class Budgeting:
 def budgeting_of(
     settings: ModelSettings | None,
     *,
-    token_counter: str | TokenCounter | Callable[[str], int] | None,
+    token_counter: object,
     context_window: int | None,
     max_input_tokens: int | None,
     output_reserve: int | None,

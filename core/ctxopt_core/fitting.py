@@ -8,7 +8,6 @@ from typing import Any
 
 from ctxopt_core.accounts import report_of_cut, report_of_untouched
 from ctxopt_core.budget import BudgetWarning, ContextBudget
-from ctxopt_core.callable_counter import TokenFunction
 from ctxopt_core.cutting import Cut, cut, cut_to_query
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
@@ -137,12 +136,12 @@ def _options(
     )
 
 
-def counter_of(budget: ContextBudget, counter: str | TokenCounter | TokenFunction | None = None) -> TokenCounter:
+def counter_of(budget: ContextBudget, counter: object = None) -> TokenCounter:
     """Return the token counter of the budget's model; `o200k_base` when no model is named.
 
     Args:
         budget: Its model decides how texts, attachments and tool schemas are counted.
-        counter: Counts texts in place of the model's tokenizer.
+        counter: Counts texts in place of the model's tokenizer: what `counter_for` takes; None for that one.
     """
     window = budget.window
     if counter is not None:

@@ -94,7 +94,7 @@ class AnthropicRequestCounter:
             needed = self.count(**request)
             if needed <= limit:
                 return request
-            target = target * limit * _NOT_QUITE // (needed * 100)
+            target = max(1, target * limit * _NOT_QUITE // (needed * 100))
         message = (
             f"Anthropic counts {needed} tokens where {limit} are allowed, after {most_calls} attempts; allow more with "
             "`most_calls`, or raise `limit`"

@@ -9,7 +9,6 @@ from ctxopt_core.budget import Shares
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import Overflow
 from ctxopt_core.report import FitReport
-from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.windows import OnUnknown
 
 
@@ -28,7 +27,7 @@ class RequestSettings(TypedDict, total=False):
         history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
         protect: Components that may not be cut; by default the query. A request in which they do not fit raises.
         overflow: `error` or `empty`; see `ctxopt_core.fit`.
-        token_counter: Counts tokens in place of the model's tokenizer: a name, a function or a `TokenCounter`.
+        token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
         prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
         attachment_tokens: What an attachment of unknown size is charged, by its kind.
         on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
@@ -45,7 +44,7 @@ class RequestSettings(TypedDict, total=False):
     history: HistoryPolicy | Mapping[str, Any]
     protect: Sequence[str]
     overflow: Overflow
-    token_counter: str | TokenCounter | Callable[[str], int] | None
+    token_counter: object
     prices: Mapping[str, Any] | None
     attachment_tokens: Mapping[str, int] | None
     on_unknown: OnUnknown

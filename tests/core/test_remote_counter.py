@@ -106,6 +106,15 @@ def test_t12_what_does_not_get_smaller_is_a_typed_error():
     assert (caught.value.needed, caught.value.available, len(network.asked)) == (1_200, LIMIT, 2)
 
 
+def test_t12_a_request_is_never_built_for_no_tokens_at_all():
+    targets = []
+    with pytest.raises(ContextBudgetError):
+        AnthropicRequestCounter(client_of(Network()), MODEL).within(
+            3, lambda target: targets.append(target) or request_of(1_200)
+        )
+    assert targets == [3, 1, 1]
+
+
 def test_t12_a_fit_is_repeated_until_the_provider_agrees():
     history = [Message(role="user" if n % 2 == 0 else "assistant", content="lantern " * 20) for n in range(30)]
     network = Network()
