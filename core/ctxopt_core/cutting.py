@@ -10,7 +10,7 @@ from ctxopt_core.budget import COMPONENTS, Allocation, Component, Shares, alloca
 from ctxopt_core.documents import Packing
 from ctxopt_core.options import PROTECTABLE, FitOptions
 from ctxopt_core.parts import Parts
-from ctxopt_core.ranking import score_of
+from ctxopt_core.ranking import sum_of_scores
 from ctxopt_core.rendering import Draft
 from ctxopt_core.section_cuts import with_sections_cut, without_sections
 from ctxopt_core.subject import Subject, as_given, everything_packed, fits, measure_needs
@@ -103,11 +103,10 @@ def _outcome(parts: Parts, allocation: Allocation) -> Cut:
 def _as_given(subject: Subject) -> Cut:
     """Return the cut that took something of the sections and nothing else."""
     draft, needs = as_given(subject), measure_needs(subject)
-    scores = (score_of(document) or 0.0 for document in subject.request.documents)
     packing = replace(
         everything_packed(subject),
         tokens=needs["documents"],
-        cumulative_score=math.fsum(filter(math.isfinite, scores)),
+        cumulative_score=sum_of_scores(subject.request.documents),
     )
     return Cut(
         subject=subject,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ctxopt_core.ranking import as_float
 from ctxopt_core.report_rows import DocumentReport
 from ctxopt_core.sheet import Column, Point, Row, Table
 from ctxopt_core.visible_text import beginning
@@ -71,7 +72,7 @@ def what_became(row: DocumentReport) -> str:
 
 def score_text(score: float | None) -> str:
     """Return a score with three digits; it may be any number, even one that is too large for a float."""
-    number = _as_float(score)
+    number = as_float(score)
     return "" if number is None else f"{number:.3g}"
 
 
@@ -79,21 +80,14 @@ def document_points(documents: Sequence[DocumentReport], tokens: Sequence[int]) 
     """Return the documents with a finite score as points, the most telling of them where there are many."""
     found: list[Point] = []
     for index in most_telling(documents)[:_MOST_POINTS]:
-        score = _as_float(documents[index].score)
+        score = as_float(documents[index].score)
         if score is not None and math.isfinite(score):
             found.append(Point(tokens=tokens[index], score=score, kind=documents[index].state))
     return tuple(found)
 
 
 def _row(row: DocumentReport, tokens: int) -> Row:
-    score = _as_float(row.score)
+    score = as_float(row.score)
     density = "" if score is None or not tokens else f"{score * 1_000 / tokens:.3g}"
     cells = (beginning(row.id, _LONGEST_ID), score_text(row.score), f"{tokens:,}", density, what_became(row))
     return Row(cells=cells, kind=row.state)
-
-
-def _as_float(score: float | None) -> float | None:
-    try:
-        return None if score is None else float(score)
-    except OverflowError:
-        return math.inf if score is not None and score > 0 else -math.inf

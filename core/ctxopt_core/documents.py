@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -16,7 +15,7 @@ from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.packer import Packer
 from ctxopt_core.plain_pickles import reduced
 from ctxopt_core.query_terms import query_terms
-from ctxopt_core.ranking import by_score, has_scores, rank, score_of
+from ctxopt_core.ranking import by_score, has_scores, rank, score_of, sum_of_scores
 from ctxopt_core.rendering import DocumentRendering, PlainDocuments
 from ctxopt_core.request import Document
 from ctxopt_core.selection import Resolved, resolved_selection
@@ -190,5 +189,5 @@ def _packing(
         dropped=MappingProxyType(dict(sorted(dropped.items()))),
         ranking=order,
         costs=costs,
-        cumulative_score=math.fsum(filter(math.isfinite, (score_of(costs.documents[index]) or 0.0 for index in kept))),
+        cumulative_score=sum_of_scores(costs.documents[index] for index in kept),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from sys import float_info
 from types import MappingProxyType
 from typing import Literal
 
@@ -91,8 +92,25 @@ def has_scores(documents: Sequence[Document], indices: Sequence[int]) -> bool:
 
 def score_of(document: Document) -> float | None:
     """Return a document's score as a number; None where it is missing or not a number."""
-    score = None if document.score is None else float(document.score)
+    score = as_float(document.score)
     return None if score is None or math.isnan(score) else score
+
+
+def as_float(score: float | None) -> float | None:
+    """Return a score as a float; one that is too large for a float is infinite."""
+    try:
+        return None if score is None else float(score)
+    except OverflowError:
+        return math.inf if score is not None and score > 0 else -math.inf
+
+
+def sum_of_scores(documents: Iterable[Document]) -> float:
+    """Return the sum of all finite scores; one that is too large for a float is the largest float."""
+    scores = [score for document in documents if math.isfinite(score := score_of(document) or 0.0)]
+    try:
+        return math.fsum(scores)
+    except OverflowError:
+        return max(-float_info.max, min(float_info.max, sum(scores)))
 
 
 def in_reading_order(kept: Sequence[int], order: ReadingOrder) -> tuple[int, ...]:

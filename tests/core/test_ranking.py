@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from sys import float_info
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from ctxopt_core import ContextBudget, ContextRequest, fit
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.documents import pack_documents
 from ctxopt_core.query_terms import query_terms
-from ctxopt_core.ranking import Ranking, in_reading_order, rank, score_of, spread
+from ctxopt_core.ranking import Ranking, in_reading_order, rank, score_of, spread, sum_of_scores
 from ctxopt_core.request import Document
 from ctxopt_core.tokens import CallableCounter
 
@@ -206,6 +207,36 @@ def test_d9_reading_by_score(scores, kept):
     assert packing.kept == kept
 
 
-@pytest.mark.parametrize(("score", "expected"), [(None, None), (math.nan, None), (0, 0.0), (-3, -3.0), (1e9, 1e9)])
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [(None, None), (math.nan, None), (0, 0.0), (-3, -3.0), (1e9, 1e9), (10**400, math.inf), (-(10**400), -math.inf)],
+)
 def test_score_of(score, expected):
     assert score_of(Document(text="", score=score)) == expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        pytest.param([0.1] * 10, 1.0, id="exactly rounded"),
+        pytest.param([None, math.nan, math.inf, 2], 2.0, id="finite ones alone"),
+        pytest.param([1e308, 1e308], float_info.max, id="too large for a float"),
+        pytest.param([-1e308, -1e308], -float_info.max, id="too low for a float"),
+        pytest.param([10**400, 3], 3.0, id="an int too large for a float"),
+    ],
+)
+def test_the_sum_of_scores_is_always_a_finite_number(scores, expected):
+    assert sum_of_scores([Document(text="", score=score) for score in scores]) == expected
+
+
+@pytest.mark.parametrize("score", [10**400, 1.7e308, -1.7e308], ids=["int", "high", "low"])
+@pytest.mark.parametrize("selection", ["auto", "score", "passages", "density", "optimal"])
+def test_scores_of_any_size_can_be_fitted_and_shown(score, selection):
+    documents = [Document(text=f"{SNOW} {number}.", score=score) for number in range(6)]
+
+    policy = DocumentPolicy(selection=selection)
+    fitted = fit(ContextRequest(documents=documents), ContextBudget(target=40), documents=policy)
+
+    assert 0 < len(fitted.documents.kept) < 6
+    assert fitted.report.output_tokens <= 40
+    assert fitted.report.to_html()
