@@ -52,7 +52,7 @@ Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, Frami
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
 _BUDGET_SETTINGS = (
     *(*_LIMITS, "trigger", "shares", "tools", "token_counter"),
-    *("prices", "attachment_tokens", "on_unknown"),
+    *("prices", "attachment_tokens", "on_unknown", "catalogue"),
 )
 
 
@@ -94,6 +94,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
         attachment_tokens: What an attachment of unknown size is charged, by its kind.
         on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
+        catalogue: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
         on_report: Called with the report of each fit.
 
     Raises:
@@ -130,6 +131,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     prices: Mapping[str, Any] | None = None
     attachment_tokens: Mapping[str, int] | None = None
     on_unknown: OnUnknown = "fallback"
+    catalogue: Any = Field(default=None, exclude=True, repr=False)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
     _budgeting: Budgeting = PrivateAttr()

@@ -15,13 +15,22 @@ from ctxopt_core.report import FitReport
 from ctxopt_core.request_settings import RequestSettings
 from ctxopt_core.setting_values import as_value, reject_unknown_settings
 from ctxopt_core.token_amount import optional_token_amount, token_amount
-from ctxopt_core.windows import OnUnknown
+from ctxopt_core.windows import OnUnknown, UserCatalogue
 from llamaindex_ctxopt.chosen_tokenizer import chosen_tokenizer
 from llamaindex_ctxopt.model_settings import optional_settings
 
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
 _VALUES: Mapping[str, Any] = {"shares": Shares, "documents": DocumentPolicy, "history": HistoryPolicy}
-_BUDGET_SETTINGS = (*_LIMITS, "safety_margin", "trigger", "shares", "prices", "attachment_tokens", "on_unknown")
+_BUDGET_SETTINGS = (
+    *_LIMITS,
+    "safety_margin",
+    "trigger",
+    "shares",
+    "prices",
+    "attachment_tokens",
+    "on_unknown",
+    "catalogue",
+)
 
 
 class FitSettingValues(RequestSettings, total=False):
@@ -64,6 +73,7 @@ class FitSettings:
     prices: Mapping[str, Any] | None = None
     attachment_tokens: Mapping[str, int] | None = None
     on_unknown: OnUnknown = "fallback"
+    catalogue: UserCatalogue | None = None
     on_report: Callable[[FitReport], None] | None = None
     options: FitOptions = field(init=False, repr=False, compare=False)
 

@@ -15,7 +15,7 @@ from ctxopt_core.rendering import Framing
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.subject import Subject, as_given
 from ctxopt_core.tokens import TokenCounter
-from ctxopt_core.windows import OnUnknown, resolve_window
+from ctxopt_core.windows import OnUnknown, UserCatalogue, resolve_window
 
 _NO_LIMIT = 2**62
 
@@ -55,6 +55,7 @@ def budgeting_of(
     prices: Prices | None = None,
     attachment_tokens: Mapping[str, int] | None = None,
     on_unknown: OnUnknown = "fallback",
+    catalogue: UserCatalogue | None = None,
 ) -> Budgeting:
     """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone.
 
@@ -69,7 +70,8 @@ def budgeting_of(
     rest: dict[str, Any] = {"safety_margin": safety_margin, "target": target, "trigger": trigger, "shares": shares}
     rest.update(prices=prices or {}, attachment_tokens=attachment_tokens or {})
     if settings is not None:
-        window = resolve_window(_name_of(settings, limits), live=_live(settings), on_unknown=on_unknown, **limits)
+        asked: dict[str, Any] = {"live": _live(settings), "catalogue": catalogue, "on_unknown": on_unknown}
+        window = resolve_window(_name_of(settings, limits), **asked, **limits)
         reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve
         budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
     elif target is None and not any(limits.values()):

@@ -9,7 +9,7 @@ from ctxopt_core.budget import Shares
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import Overflow
 from ctxopt_core.report import FitReport
-from ctxopt_core.windows import OnUnknown
+from ctxopt_core.windows import OnUnknown, UserCatalogue
 
 
 class RequestSettings(TypedDict, total=False):
@@ -31,6 +31,7 @@ class RequestSettings(TypedDict, total=False):
         prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
         attachment_tokens: What an attachment of unknown size is charged, by its kind.
         on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
+        catalogue: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
         on_report: Called with the report of each request that is sent.
     """
 
@@ -48,4 +49,5 @@ class RequestSettings(TypedDict, total=False):
     prices: Mapping[str, Any] | None
     attachment_tokens: Mapping[str, int] | None
     on_unknown: OnUnknown
+    catalogue: UserCatalogue | None
     on_report: Callable[[FitReport], None] | None
