@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ctxopt_core.ranking import as_float
@@ -13,6 +12,7 @@ from ctxopt_core.visible_text import beginning
 _MOST_ROWS = 40
 _MOST_POINTS = 1_000
 _LONGEST_ID = 60
+_LARGEST_DRAWN = 1e300  # an axis goes beyond its largest point, and must not go beyond the largest float
 _COLUMNS = (
     Column(name="document", foreign=True),
     Column(name="score", numeric=True),
@@ -77,11 +77,11 @@ def score_text(score: float | None) -> str:
 
 
 def document_points(documents: Sequence[DocumentReport], tokens: Sequence[int]) -> tuple[Point, ...]:
-    """Return the documents with a finite score as points, the most telling of them where there are many."""
+    """Return the documents with a score that can be drawn as points, the most telling of them where there are many."""
     found: list[Point] = []
     for index in most_telling(documents)[:_MOST_POINTS]:
         score = as_float(documents[index].score)
-        if score is not None and math.isfinite(score):
+        if score is not None and abs(score) <= _LARGEST_DRAWN:
             found.append(Point(tokens=tokens[index], score=score, kind=documents[index].state))
     return tuple(found)
 

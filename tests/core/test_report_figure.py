@@ -59,6 +59,15 @@ def test_without_scores_there_are_no_points():
     assert [axes.get_ylabel() for axes in fit(request, BUDGET, counter=WORDS).plot().axes] == ["", ""]
 
 
+def test_scores_beyond_what_an_axis_can_hold_are_no_points():
+    scores = (1.7e308, -1.7e308, 10**400, 2)
+    request = ContextRequest(documents=[Document(text="one two three", score=score) for score in scores])
+    figure = fit(request, BUDGET, counter=WORDS).plot()
+
+    assert figure._repr_png_()
+    assert sum(len(points.get_offsets()) for points in figure.axes[-1].collections) == 1
+
+
 def test_neighbours_differ_in_more_than_colour():
     for stacked in (("fixed", "system", "query", "documents", "history", "free", "reserve"), ("kept", "dropped")):
         for one, other in pairwise(stacked):
