@@ -16,7 +16,10 @@ from ctxopt_core.command_line.window_command import window_command
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
 @click.version_option(package_name="ctxopt-core")
 def commands() -> None:
-    """Fit requests into a model's context window. Nothing here uses the network."""
+    """Fit requests into a model's context window. Nothing uses the network.
+
+    The one exception: a --tokenizer that is not inside the package is a vocabulary that tiktoken may download.
+    """
 
 
 for command in (fit_command, plan_command, explain_command, count_command, window_command, bench_command):
