@@ -9,6 +9,7 @@ import json
 import socket
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 ADAPTERS = {"langchain": "langchain_ctxopt", "llamaindex": "llamaindex_ctxopt"}
@@ -72,7 +73,7 @@ def main(extras: list[str]) -> None:
     check_counting()
     for extra in ADAPTERS:
         check_adapter(extra, installed=extra in extras or (extra == "langchain" and "agents" in extras))
-    check_command_line(installed="cli" in extras)
+    check_command_line(installed="cli" in extras or find_spec("click") is not None)  # LlamaIndex brings click
     if "llamaindex" in extras:
         check_memory()
     if "langchain" in extras or "agents" in extras:

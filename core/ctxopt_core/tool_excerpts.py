@@ -22,19 +22,6 @@ _LEAST_CHARACTERS = 2_000
 _LEAST_FOR_MARKER = 24
 
 
-def tool_excerpt(
-    text: str,
-    budget: int,
-    counter: TokenCounter,
-    *,
-    visible: Iterable[str] = (),
-    mentioned: Iterable[str] = (),
-) -> str:
-    """Return what fits of one result in `budget` tokens; see `tool_excerpts`."""
-    found = tool_excerpts([ResultText(text=text)], budget, counter, visible=visible, mentioned=mentioned)
-    return found[0]
-
-
 def tool_excerpts(
     results: Sequence[ResultText],
     room: int,

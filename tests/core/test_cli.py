@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from click.testing import CliRunner
 
 from ctxopt_core import cli
+from ctxopt_core.command_line import program
 from ctxopt_core.command_line.program import commands
 from ctxopt_core.request_files import request_in
 
@@ -159,6 +161,15 @@ def test_without_its_library_the_command_line_says_what_to_install(monkeypatch, 
         cli.main()
     assert ended.value.code == 2
     assert "pip install 'ctxopt-core[cli]'" in capsys.readouterr().err
+
+
+def test_the_version_is_told_where_nothing_is_installed(monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(program, "version", missing)
+    assert program.release() == "not installed"
+    assert run("--version").exit_code == 0
 
 
 def test_the_module_runs():

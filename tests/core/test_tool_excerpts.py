@@ -13,7 +13,7 @@ from ctxopt_core import counter_for
 from ctxopt_core.cut_text import ResultText
 from ctxopt_core.identifiers import identifiers_in
 from ctxopt_core.text_pieces import pieces_of
-from ctxopt_core.tool_excerpts import tool_excerpt, tool_excerpts
+from ctxopt_core.tool_excerpts import tool_excerpts
 
 O200K = counter_for("o200k_base")
 LOG = "".join(f"line {n} of the harbour log, nothing to tell\n" for n in range(60))
@@ -26,6 +26,11 @@ NAMED = {
     "words": ("the keeper is asleep", []),
     "a blob": ("a1" * 60, []),
 }
+
+
+def tool_excerpt(text, budget, counter, **options):
+    [found] = tool_excerpts([ResultText(text=text)], budget, counter, **options)
+    return found
 
 
 @pytest.mark.parametrize(("text", "expected"), NAMED.values(), ids=NAMED)

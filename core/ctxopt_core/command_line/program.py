@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
+
 import click
 
 from ctxopt_core.command_line.bench_command import bench_command
@@ -13,8 +15,16 @@ from ctxopt_core.command_line.plan_command import plan_command
 from ctxopt_core.command_line.window_command import window_command
 
 
+def release() -> str:
+    """Return the release; the modules of a checkout can run without being installed."""
+    try:
+        return version("ctxopt-core")
+    except PackageNotFoundError:
+        return "not installed"
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
-@click.version_option(package_name="ctxopt-core")
+@click.version_option(release())
 def commands() -> None:
     """Fit requests into a model's context window. Nothing uses the network.
 
