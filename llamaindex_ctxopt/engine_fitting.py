@@ -20,7 +20,7 @@ from ctxopt_core.fitting import fitted_with
 from ctxopt_core.options import FitOptions
 from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.subject import Subject, as_given, fits, measure_needs
+from ctxopt_core.subject import Subject, as_given, documents_need, fits, measure_needs
 from ctxopt_core.tokens import TokenCounter
 from llamaindex_ctxopt.condensing import Condensing
 from llamaindex_ctxopt.engine_framing import EngineFraming
@@ -99,14 +99,14 @@ class EngineFitting:
             nodes=_nodes_of(request.nodes, fitted, framing),
             messages=list(request.messages) if fitted.untouched else kept_messages(request.messages, fitted.history),
             report=fitted.report,
-            documents_tokens=measure_needs(self._subject(given, framing))["documents"],
+            documents_tokens=documents_need(given.documents, framing.documents, counter, budget.goal_tokens),
         )
         return self._with_any_node(request, found) if _is_without_nodes(fitted, framing) else found
 
     def _with_any_node(self, request: EngineRequest, fitted: FittedRequest) -> FittedRequest:
         """Keep something of the nodes in the room that is left, where their share has no room for any of their text."""
         goal, query, report = self.budgeting.budget.goal_tokens, request.task or request.query, fitted.report
-        budgeting = replace(self.budgeting, counter=self._counter_beside(self._framed(request)[1].rule))
+        budgeting = replace(self.budgeting, counter=self._counter_beside(self._rule()))
         room = max(0, goal - report.output_tokens - _JOINTS)
         packed = pack_nodes(request.nodes, query, room, budgeting, self.options.documents)
         subject = self._subject(*self._framed(replace(request, nodes=packed.nodes, messages=fitted.messages)))
@@ -167,7 +167,7 @@ class EngineFitting:
         views, nodes = node_views(request.nodes), request.nodes
         printed = self.prompts.only_condenses or (self.llm is not None and reads_text(self.llm))
         messages = PrintedMessages(history) if printed else MessageViews(history)
-        rule = repack_rule(self.llm, self.budgeting.budget) if self.prompts.bounding else None
+        rule = self._rule()
         given = ContextRequest(
             query=request.query,
             documents=views,
@@ -186,6 +186,9 @@ class EngineFitting:
             rule=rule,
         )
         return given, framing
+
+    def _rule(self) -> RepackRule | None:
+        return repack_rule(self.llm, self.budgeting.budget) if self.prompts.bounding else None
 
     def _rendering(self, nodes: Sequence[NodeWithScore]) -> NodeRendering | SplitNodes:
         if self.prompts.split is not None:

@@ -11,8 +11,8 @@ from ctxopt_core.capped_counter import CappedCounter
 from ctxopt_core.conversation import Conversation
 from ctxopt_core.documents import Packing
 from ctxopt_core.history import Trimming
-from ctxopt_core.rendering import Draft, Framing
-from ctxopt_core.request import ContextRequest
+from ctxopt_core.rendering import DocumentRendering, Draft, Framing
+from ctxopt_core.request import ContextRequest, Document
 from ctxopt_core.sections import Section
 from ctxopt_core.tokens import TokenCounter
 from ctxopt_core.turns import last_user_message
@@ -84,7 +84,9 @@ def measure_needs(subject: Subject) -> dict[Component, int]:
     return {
         "system": in_conversation + sum(count(text) + overhead for text in request.system_texts),
         "query": asked + sum(map(count, request.query_texts)),
-        "documents": _documents_need(subject),
+        "documents": documents_need(
+            request.documents, subject.framing.documents, subject.counter, max(0, subject.available)
+        ),
         "history": _history_need(subject, in_conversation + asked),
     }
 
@@ -96,15 +98,17 @@ def _history_need(subject: Subject, charged_elsewhere: int) -> int:
     return max(0, subject.available) + 1 if total > enough else total - charged_elsewhere
 
 
-def _documents_need(subject: Subject) -> int:
-    """Tokens of the rendered documents; `available + 1` stands for any larger figure."""
-    total, rendering, enough = 0, subject.framing.documents, max(0, subject.available)
-    for index, document in enumerate(subject.request.documents):
+def documents_need(
+    documents: Sequence[Document], rendering: DocumentRendering, counter: TokenCounter, most: int
+) -> int:
+    """Return the tokens of rendered documents, separators included; `most + 1` stands for any figure above `most`."""
+    total = 0
+    for index, document in enumerate(documents):
         if document.text and not document.text.isspace():
             rendered = rendering.render(index, document.text) + rendering.separator
-            if subject.counter.exceeds(rendered, enough - total):
-                return enough + 1
-            total += subject.counter.count(rendered)
+            if counter.exceeds(rendered, most - total):
+                return most + 1
+            total += counter.count(rendered)
     return total
 
 
