@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench evaluate evaluation-data notebooks docs clean venv
+.PHONY: help demo test lint types bench evaluate evaluation-data notebooks playground docs clean venv
 
 help:  ## Print these words
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)$$/\1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -33,14 +33,17 @@ bench: venv  ## Time the optimizer on long histories and many documents
 evaluate: evaluation-data .venv-evaluate/installed  ## Compare what is kept with what others keep; CTXOPT_EVAL_DATA names the data
 	.venv-evaluate/bin/python tests/evaluation/evaluate.py --write
 
-notebooks: .venv-evaluate/installed  ## Run the notebooks with a real embedding model; what they print is not kept
-	.venv-evaluate/bin/jupyter-execute notebooks/*.ipynb
+notebooks: .venv-notebooks/installed  ## Run the notebooks, and render them into build/notebooks
+	.venv-notebooks/bin/jupyter-nbconvert --to html --execute --log-level WARN --output-dir build/notebooks notebooks/*.ipynb
+
+playground: venv  ## Serve the playground as a page of this machine, and open it
+	$(BIN)/voila notebooks/06_playground.ipynb
 
 docs: .venv-docs/installed  ## Build the site into build/site; a broken link is an error
 	.venv-docs/bin/zensical build --clean --strict
 
 clean:  ## Remove .venv, builds, caches and reports
-	rm -rf .venv .venv-evaluate .venv-docs .cache build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-evaluate .venv-notebooks .venv-docs .cache build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 venv: .venv/installed
@@ -52,7 +55,7 @@ venv: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt \
-		--editable '.[all]' --group dev
+		--editable '.[all,playground]' --group dev
 	@touch $@
 
 # Before anything large is installed.
@@ -66,6 +69,14 @@ evaluation-data:
 	.venv-evaluate/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	.venv-evaluate/bin/python -m pip install --quiet --constraint tests/evaluation/constraints.txt \
 		--build-constraint constraints.txt --editable . --group evaluate
+	@touch $@
+
+.venv-notebooks/installed: pyproject.toml constraints.txt notebooks/constraints.txt
+	$(PYTHON) -m venv .venv-notebooks
+	@echo '*' > .venv-notebooks/.gitignore
+	.venv-notebooks/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip
+	.venv-notebooks/bin/python -m pip install --quiet --constraint notebooks/constraints.txt \
+		--build-constraint constraints.txt --editable '.[all,playground]' --group notebooks
 	@touch $@
 
 # The API pages are made of the sources as they stand, so the package itself is not installed.
