@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ctxopt_core.display_width import display_width, padded
 from ctxopt_core.sheet import Sheet, Table
 from ctxopt_core.visible_text import beginning
 
@@ -12,9 +13,9 @@ _LONGEST_CELL = 60
 
 def as_text(sheet: Sheet) -> str:
     """Return a sheet as lines of text."""
-    width = max((len(name) for name, _ in sheet.facts), default=0)
+    width = max((display_width(name) for name, _ in sheet.facts), default=0)
     lines = [sheet.title, *(bar.description for bar in sheet.bars)]
-    lines += [f"{name:<{width}}  {value}" for name, value in sheet.facts]
+    lines += [f"{padded(name, width)}  {value}" for name, value in sheet.facts]
     for table in sheet.tables:
         lines += ["", table.caption, *_table(table)]
     lines += [f"note: {note}" for note in sheet.notes]
@@ -31,12 +32,9 @@ def _table(table: Table) -> list[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[str]:
-    """Return rows as lines of equal length; figures stand to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """Return rows as lines that take the same columns of a terminal; figures stand to the right."""
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        )
+        "  ".join(padded(cell, width, right=right) for cell, width, right in zip(row, widths, numeric, strict=True))
         for row in rows
     ]
