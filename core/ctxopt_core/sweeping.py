@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ctxopt_core.budget import ContextBudget
 from ctxopt_core.budgeting import Budgeting
-from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.evidence import Evidence, Measure, evidence_measure
-from ctxopt_core.fitting import counter_of, fitted_with
+from ctxopt_core.fitting import counter_of
 from ctxopt_core.model_window import ModelWindow
 from ctxopt_core.options import FitOptions
 from ctxopt_core.prices import Prices
 from ctxopt_core.progress_bar import Progress, check_progress, with_progress
 from ctxopt_core.rendering import ChatFraming, Framing
-from ctxopt_core.report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.sweep_rows import SweepRow, figure_columns, share_columns
 from ctxopt_core.sweep_settings import (
     BudgetSetting,
-    Cut,
     DocumentsSetting,
     SharesSetting,
     StrategySetting,
@@ -30,11 +27,10 @@ from ctxopt_core.sweep_settings import (
     read_settings,
 )
 from ctxopt_core.sweep_table import Sweep
+from ctxopt_core.sweep_trials import Trial, read_whole, trials
 from ctxopt_core.tokens import TokenCounter, counter_for
-from ctxopt_core.visible_text import beginning
 
 _QUARTERS = (0.25, 0.5, 0.75, 1.0)
-_LONGEST_REASON = 1_000
 
 
 def sweep(
@@ -115,45 +111,27 @@ class _Trial:
         """Yield the rows of one request."""
         for asked in self.settings.budgets:
             budget = self.settings.budget_for(asked, partial(self._count, request))
-            counter, input_counts = counter_of(budget, self.counter), _InputCounts()
-            for cut in self.settings.cuts:
-                shared = budget if cut.shares is None else replace(budget, shares=cut.shares)
-                options = replace(self.options, history=cut.history, documents=cut.documents)
-                setting = _setting_columns(index, asked, shared, cut)
-                try:
-                    fitted = fitted_with(request, shared, counter, self.framing, options)
-                except ContextBudgetError as error:
-                    yield SweepRow(**setting, error=beginning(str(error), _LONGEST_REASON))
+            counter = counter_of(budget, self.counter)
+            for trial in trials(request, budget, self.settings.cuts, counter, self.framing, self.options):
+                setting = _setting_columns(index, asked, trial)
+                if trial.fitted is None:
+                    yield SweepRow(**setting, error=trial.error)
                 else:
-                    fitted = replace(fitted, report=input_counts.told_to(fitted.report))
-                    yield SweepRow(**setting, **figure_columns(fitted.report), evidence=self.measure(index, fitted))
+                    evidence = self.measure(index, trial.fitted)
+                    yield SweepRow(**setting, **figure_columns(trial.fitted.report), evidence=evidence)
 
     def _count(self, request: ContextRequest, budget: ContextBudget) -> int:
         return Budgeting(budget=budget, counter=counter_of(budget, self.counter)).count(request, self.framing)
 
 
-class _InputCounts:
-    """What a request counts as it came: counted for its first report, and told to the others."""
-
-    __slots__ = ("_counts",)
-
-    def __init__(self) -> None:
-        self._counts: Mapping[str, int] | None = None
-
-    def told_to(self, report: FitReport) -> FitReport:
-        """Return the report with these counts."""
-        counts = self._counts = report.count_before() if self._counts is None else self._counts
-        return replace(report, count_before=lambda: counts)
-
-
-def _setting_columns(index: int, asked: BudgetSetting, budget: ContextBudget, cut: Cut) -> dict[str, Any]:
+def _setting_columns(index: int, asked: BudgetSetting, trial: Trial) -> dict[str, Any]:
     return {
         "request": index,
-        "budget": budget.input_tokens,
+        "budget": trial.budget.input_tokens,
         "fraction": asked if isinstance(asked, float) else None,
-        **share_columns(budget.shares),
-        "strategy": cut.strategy,
-        "selection": cut.selection,
+        **share_columns(trial.budget.shares),
+        "strategy": trial.cut.strategy,
+        "selection": trial.cut.selection,
     }
 
 
@@ -163,13 +141,4 @@ def _requests(given: object) -> tuple[ContextRequest, ...]:
     if not requests:
         message = "`request` must be a ContextRequest or several, got none"
         raise ValueError(message)
-    return tuple(map(_read_whole, requests))
-
-
-def _read_whole(request: object) -> ContextRequest:
-    if not isinstance(request, ContextRequest):
-        message = f"`request` must be a ContextRequest or several, got {type(request).__name__}"
-        raise TypeError(message)
-    history = request.history
-    messages = history if isinstance(history, (tuple, list)) else [history[i] for i in range(len(history))]
-    return replace(request, history=messages, documents=tuple(request.documents))
+    return tuple(map(read_whole, requests))

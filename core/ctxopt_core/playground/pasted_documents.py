@@ -1,0 +1,106 @@
+"""Documents as people have them at hand, pasted or loaded: as JSON of several kinds, or as plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ctxopt_core.playground.langchain_dumps import constructed
+from ctxopt_core.playground.pasted_json import UnreadablePasteError, opens_json, read_json
+from ctxopt_core.request import Document
+
+_RULE = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+_TEXTS = ("text", "page_content", "content")
+_IDS = ("id", "id_", "doc_id")
+_SCORES = ("score", "relevance_score")
+_LISTS = ("documents", "nodes", "source_nodes", "context")
+_PAIR = 2
+
+EXPECTED = (
+    "a document is a text, or an object with `text`, `page_content` or `content`, and perhaps `id`, `score` and "
+    "`metadata`"
+)
+
+
+def read_documents(text: str) -> tuple[Document, ...]:
+    """Return the documents of a text, in their order. One without an id is called by its number, from 1.
+
+    They are JSON: a list, an object with a list under `documents`, one document, or lines of these. Each is a text; an
+    object with `text`, `page_content` or `content`; a Document of LangChain, also in a pair with its score; or a node
+    of LlamaIndex, also in a NodeWithScore. Or the text is plain: documents are then what stands between lines of `---`,
+    where there are any, else between blank lines.
+
+    Returns:
+        The documents; none for a blank text.
+
+    Raises:
+        UnreadablePasteError: It is JSON of another shape. The message says where.
+    """
+    if not opens_json(text):
+        return documents_of(_plain_documents(text.removeprefix("\ufeff").replace("\r\n", "\n")))
+    pasted = read_json(text)
+    if pasted.lines is not None:
+        return documents_of(pasted.values)
+    return documents_of(_items(pasted.values[0]))
+
+
+def documents_of(items: Iterable[Any]) -> tuple[Document, ...]:
+    """Return the documents that JSON values stand for, in their order.
+
+    Raises:
+        UnreadablePasteError: One is nothing that stands for a document.
+    """
+    return tuple(_document(item, number) for number, item in enumerate(items, 1))
+
+
+def _plain_documents(text: str) -> list[str]:
+    split = _RULE if _RULE.search(text) else _BLANK_LINES
+    return [part.strip() for part in split.split(text) if part.strip()]
+
+
+def _items(value: Any) -> Sequence[Any]:
+    if isinstance(value, list):
+        return value
+    found = next((value[key] for key in _LISTS if isinstance(value.get(key), list)), None)
+    return [value] if found is None else found
+
+
+def _document(item: Any, number: int) -> Document:
+    score: Any = None
+    if isinstance(item, list) and len(item) == _PAIR:
+        item, score = item
+    elif isinstance(item, Mapping) and isinstance(item.get("node"), Mapping):
+        item, score = item["node"], item.get("score")
+    if isinstance(item, str):
+        item = {"text": item}
+    fields = constructed(item) or item
+    if not isinstance(fields, Mapping) or (key := _text_key(fields)) is None:
+        kind = "an object without any of them" if isinstance(fields, Mapping) else type(item).__name__
+        message = f"document {number}: {EXPECTED}, got {kind}"
+        raise UnreadablePasteError(message)
+    return _checked(fields, fields[key], score, number)
+
+
+def _text_key(fields: Mapping[str, Any]) -> str | None:
+    return next((key for key in _TEXTS if key in fields), None)
+
+
+def _checked(fields: Mapping[str, Any], text: Any, score: Any, number: int) -> Document:
+    metadata = fields.get("metadata")
+    beside: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
+    scores = (score, *(place.get(key) for place in (fields, beside) for key in _SCORES))
+    identity = next((fields[key] for key in _IDS if fields.get(key) is not None), number)
+    source = beside.get("source", fields.get("source"))
+    try:
+        return Document(
+            text=text,
+            id=str(identity),
+            score=next((found for found in scores if found is not None), None),
+            source=source if isinstance(source, str) else None,
+            metadata=beside,
+        )
+    except TypeError as error:
+        message = f"document {number}: {error}"
+        raise UnreadablePasteError(message) from error
