@@ -19,8 +19,14 @@ _LONGEST_DESCRIPTION = 4_000
 
 def as_html(sheet: Sheet, *, standalone: bool = False) -> str:
     """Return a sheet as HTML; `standalone`: as a whole page."""
+    top = as_element(sheet)
+    top.insert(0, style_element(STYLE))
+    return _page(sheet.title, top) if standalone else as_markup(top)
+
+
+def as_element(sheet: Sheet) -> Element:
+    """Return a sheet as an element without styles, for a page that has those of sheets already."""
     top = Element("div", {"class": "ctxopt-report"})
-    _add(top, "style", STYLE)
     _add(top, "p", sheet.title, class_="ctxopt-title")
     for bar in sheet.bars:
         _add_bar(top, bar)
@@ -31,7 +37,19 @@ def as_html(sheet: Sheet, *, standalone: bool = False) -> str:
         _add_table(tables, table)
     for note in sheet.notes:
         _add(top, "p", f"note: {note}")
-    return _page(sheet.title, top) if standalone else tostring(top, encoding="unicode", method="html")
+    return top
+
+
+def style_element(style: str) -> Element:
+    """Return styles of ours as an element; they are taken as they are."""
+    element = Element("style")
+    element.text = style
+    return element
+
+
+def as_markup(element: Element) -> str:
+    """Return an element as HTML; markup in its texts is text."""
+    return tostring(element, encoding="unicode", method="html")
 
 
 def _page(title: str, body: Element) -> str:
@@ -42,13 +60,13 @@ def _page(title: str, body: Element) -> str:
     SubElement(head, "meta", {"name": "color-scheme", "content": "light dark"})
     _add(head, "title", title)
     SubElement(page, "body").append(body)
-    return "<!DOCTYPE html>\n" + tostring(page, encoding="unicode", method="html")
+    return "<!DOCTYPE html>\n" + as_markup(page)
 
 
 def _add(parent: Element, tag: str, text: str = "", *, class_: str = "", **attributes: str) -> Element:
-    """Add an element with a text; markup in the text is text, and only styles are taken as they are."""
+    """Add an element with a text; markup in the text is text."""
     child = SubElement(parent, tag, {"class": class_, **attributes} if class_ else attributes)
-    child.text = text if tag == "style" else beginning(text, _LONGEST_TEXT)
+    child.text = beginning(text, _LONGEST_TEXT)
     return child
 
 
