@@ -7,15 +7,20 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from matplotlib import rcParams, style
 from matplotlib.figure import Figure
 
 from ctxopt_core import ContextBudget, ContextRequest, Document, fit, plan
-from ctxopt_core.palette import LOOKS
+from ctxopt_core.palette import INK, LOOKS
 from ctxopt_core.sheet import FULL, Bar, Segment, Sheet
 from ctxopt_core.sheet_figure import figure_of
 from shown_requests import BUDGET, SECRET, WORDS, shown_request, shown_values
 
 VALUES = shown_values()
+
+
+def _labels(axes):
+    return {text.get_text() for text in axes.texts}
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
@@ -35,14 +40,40 @@ def test_the_bars_are_as_long_as_the_figures_say_and_are_labelled_with_them():
     report = plan(shown_request(), BUDGET, counter=WORDS)
     before, after, strip, documents = report.plot().axes
     widths = [round(patch.get_width()) for patch in after.patches]
+    after_documents = report.components["documents"].after
 
     assert sum(round(patch.get_width()) for patch in before.patches) == report.input_tokens
     assert sum(widths) == 400
     assert before.get_xlim() == pytest.approx(after.get_xlim(), rel=0.001)
-    assert {text.get_text() for text in after.texts} <= {f"{width}" for width in widths}
-    assert f"{report.components['documents'].after}" in {text.get_text() for text in after.texts}
+    assert f"documents {after_documents}" in _labels(after)
+    assert {int(label.split()[-1]) for label in _labels(after)} <= set(widths)
     assert sum(patch.get_width() for patch in strip.patches) == sum(part.size for part in report.history_strip)
     assert documents.get_ylabel() == "score"
+
+
+def test_what_is_too_narrow_for_its_name_is_in_the_legend():
+    report = plan(shown_request(), BUDGET, counter=WORDS)
+    after = report.plot().axes[1]
+    amounts = {name: part.after for name, part in report.components.items()}
+    explained = {"fixed": report.fixed, **amounts, "free": 400 - 60 - report.output_tokens, "reserve": 60}
+    inside = {label for label in _labels(after) if " " in label}
+    below = {text.get_text() for text in after.get_legend().get_texts()}
+
+    assert inside
+    assert below
+    assert not inside & below
+    assert inside | below == {f"{name} {amount}" for name, amount in explained.items() if amount}
+
+
+@pytest.mark.parametrize("name", ["default", "dark_background"])
+def test_texts_outside_of_the_bars_have_the_colour_of_the_style(name):
+    with style.context(name):
+        figure = plan(shown_request(), BUDGET, counter=WORDS).plot()
+        ink = rcParams["text.color"]
+
+    legend = figure.axes[0].get_legend().get_texts()[0]
+    assert {figure.axes[0].title.get_color(), legend.get_color()} == {ink}
+    assert {text.get_color() for text in figure.axes[0].texts} == {INK}
 
 
 def test_the_points_are_the_documents_by_state():
@@ -50,7 +81,7 @@ def test_the_points_are_the_documents_by_state():
     drawn = {points.get_label(): len(points.get_offsets()) for points in report.plot().axes[-1].collections}
     states = Counter(row.state for row in report.documents)
 
-    assert drawn == {f"{state} ({count})": count for state, count in states.items()}
+    assert drawn == {f"{state} {count}": count for state, count in states.items()}
 
 
 def test_without_scores_there_are_no_points():
