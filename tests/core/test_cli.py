@@ -116,6 +116,35 @@ def test_a_text_or_a_request_is_counted(text, tokens, kind):
     assert (shown["tokens"], shown["counted_as"], shown["fits"]) == (tokens, kind, True)
 
 
+@pytest.mark.parametrize(
+    ("options", "budget", "tokenizer"),
+    [
+        pytest.param(["-m", "gpt-4"], 7_168, "cl100k_base", id="a model"),
+        pytest.param(["-m", "gpt-4", "--context-window", "1000"], 875, "cl100k_base", id="a window of one's own"),
+        pytest.param(["-m", "gpt-4", "--tokenizer", "o200k_base"], 7_168, "o200k_base", id="another tokenizer"),
+        pytest.param(["-m", "gpt-4", "--target", "50"], 50, "cl100k_base", id="a limit of one's own"),
+        pytest.param(["--max-input-tokens", "50"], 50, "o200k_base", id="a limit alone"),
+        pytest.param(["--tokenizer", "o200k_base"], None, "o200k_base", id="a tokenizer alone"),
+    ],
+)
+@pytest.mark.parametrize("text", ["hello world", text_of([HELLO])], ids=["a text", "a request"])
+def test_count_takes_the_options_of_fit(options, budget, tokenizer, text):
+    shown = figures("count", "-", *options, text=text)
+    assert (shown.get("input_budget"), shown["tokenizer"]) == (budget, tokenizer)
+    assert shown.get("fits") is (None if budget is None else True)
+
+
+def test_the_model_that_a_request_names_counts_it():
+    shown = figures("count", "-", text=text_of({"messages": [HELLO], "model": "gpt-4", "max_tokens": 192}))
+    assert (shown["tokenizer"], shown["input_budget"]) == ("cl100k_base", 8_000)
+
+
+def test_an_unknown_model_can_be_an_error_of_count():
+    result = run("count", "-", "-m", "no-such-model", "--on-unknown", "error", text="x")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "is not known" in result.stderr
+
+
 def test_tools_are_counted_with_the_request():
     alone = figures("count", "-", "-m", "gpt-4", text=text_of({"messages": [HELLO]}))
     with_tools = figures("count", "-", "-m", "gpt-4", text=text_of({"messages": [HELLO], "tools": [TOOL]}))

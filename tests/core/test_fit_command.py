@@ -128,7 +128,7 @@ def test_the_task_is_what_is_ranked_by(tmp_path):
         pytest.param(["--target", "20", "--protect", "system", "--protect", "query"], 4, "needs", id="protected"),
         pytest.param(["-m", "no-such", "--on-unknown", "error"], 1, "not known", id="unknown model"),
         pytest.param(["--context-window", "10", "--output-reserve", "10"], 1, "nothing is left", id="no input"),
-        pytest.param(["--tokenizer", "no/such.json"], 1, "no/such.json", id="no such tokenizer"),
+        pytest.param(["--tokenizer", "no/such.json"], 2, "no/such.json", id="no such tokenizer"),
         pytest.param(["--line", "9"], 1, "no request on line 9", id="no such line"),
         pytest.param(["--shares", "1,2"], 2, "four percentages", id="two shares"),
         pytest.param(["--shares", "a,b,c,d"], 2, "four percentages", id="shares in words"),

@@ -14,6 +14,7 @@ import click
 
 from ctxopt_core.command_line.batch import fitted_line
 from ctxopt_core.command_line.endings import (
+    EXIT_CODES,
     REQUEST_ERRORS,
     SOME_REJECTED,
     DoesNotFitError,
@@ -52,11 +53,18 @@ class Times:
     fitting: list[float] = field(default_factory=list)
 
 
-@click.command("bench")
+@click.command("bench", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @cutting_options
-@click.option("--most", type=click.IntRange(min=1), default=1_000, show_default=True, help="How many lines are read.")
+@click.option(
+    "--most",
+    metavar="NUMBER",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="How many lines are read.",
+)
 @format_option()
 def bench_command(file: Path, most: int, form: Format, **options: Any) -> None:
     """Time how long fitting the requests of FILE takes, beside tokenising them once.

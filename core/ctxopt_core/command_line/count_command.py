@@ -2,58 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ctxopt_core.budget import ContextBudget
 from ctxopt_core.budgeting import Budgeting
-from ctxopt_core.command_line.endings import plain_messages
+from ctxopt_core.command_line.endings import EXIT_CODES, plain_messages
 from ctxopt_core.command_line.figures import Format, format_option, show_figures, tokenizer_figures
+from ctxopt_core.command_line.fitting_options import FittingChoices, choices_of, limit_options
+from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import file_argument, line_option, opened, request_of_file
-from ctxopt_core.fitting import counter_of
 from ctxopt_core.rendering import ChatFraming
-from ctxopt_core.request import ContextRequest
-from ctxopt_core.request_files import request_in
+from ctxopt_core.request_files import StoredRequest, request_in
+
+_NOTHING_COUNTS = "nothing says what counts: give --model or --tokenizer, or put a `model` into the request"
+_ANY_LIMIT = 2**62
 
 
-@click.command("count")
+@click.command("count", epilog=EXIT_CODES)
 @file_argument
-@click.option("--model", "-m", required=True, help="The model whose tokenizer counts.")
+@limit_options
 @line_option
 @format_option()
-def count_command(file: Path, model: str, line: int | None, form: Format) -> None:
-    """Count the tokens of FILE (- for the standard input) for a model.
+def count_command(file: Path, line: int | None, form: Format, **options: Any) -> None:
+    """Count the tokens of FILE (- for the standard input), and tell whether they fit.
 
-    A chat request as JSON, in OpenAI's or Anthropic's shape, is counted as it is rendered, with its tools; anything
-    else as the bare text that it is.
+    A request as JSON, in OpenAI's or Anthropic's shape, is counted as it is rendered, with its tools; anything else as
+    the bare text that it is.
     """
     with plain_messages():
-        budget = ContextBudget.for_model(model)
-        budgeting = Budgeting(budget=budget, counter=counter_of(budget))
-        show_figures(_figures(budgeting, _request_or_text(file, line)), form)
+        choices = choices_of(**options)
+        stored, text = _request_or_text(file, line)
+        show_figures(_figures(choices, stored, text), form)
 
 
-def _request_or_text(file: Path, line: int | None) -> ContextRequest | str:
+def _request_or_text(file: Path, line: int | None) -> tuple[StoredRequest | None, str]:
     if line is not None:
-        return request_of_file(file, line)[0].request
+        return request_of_file(file, line)[0], ""
     with opened(file) as stream:
         text = stream.read().decode("utf-8", "surrogateescape")
-    stored = request_in(text)
-    return text if stored is None else stored.request
+    return request_in(text), text
 
 
-def _figures(budgeting: Budgeting, counted: ContextRequest | str) -> dict[str, Any]:
-    budget = budgeting.budget
-    if isinstance(counted, str):
-        tokens, kind = budgeting.counter.count(counted), "a text"
+def _figures(choices: FittingChoices, stored: StoredRequest | None, text: str) -> dict[str, Any]:
+    named = None if stored is None else stored.settings.name
+    limited = choices.tells_limit or named is not None
+    if not limited and choices.tokenizer is None:
+        raise click.UsageError(_NOTHING_COUNTS)
+    known = RequestFitter(choices if limited else replace(choices, target=_ANY_LIMIT)).budgeting(stored)
+    if stored is None:
+        tokens, kind = known.counter.count(text), "a text"
     else:
-        tokens, kind = budgeting.count(counted, ChatFraming()), f"a request of {len(counted.history)} messages"
-    return {
-        "tokens": tokens,
-        "counted as": kind,
-        "input budget": budget.input_tokens,
-        "fits": tokens <= budget.input_tokens,
-        **tokenizer_figures(budget),
-    }
+        request = stored.request
+        tokens, kind = known.count(request, ChatFraming()), f"a request of {len(request.history)} messages"
+    figures: dict[str, Any] = {"tokens": tokens, "counted as": kind}
+    if limited:
+        limit = known.budget.input_tokens
+        figures |= {"input budget": limit, "fits": tokens <= limit}
+    return figures | tokenizer_figures(known.budget) | _own_tokenizer(choices, known)
+
+
+def _own_tokenizer(choices: FittingChoices, known: Budgeting) -> dict[str, Any]:
+    """Return what counts in place of the model's tokenizer; nothing where that one does."""
+    if choices.tokenizer is None and known.budget.window is not None:
+        return {}
+    return {"tokenizer": choices.tokenizer or known.counter.name, "exact": known.counter.exact, "safety factor": None}

@@ -18,7 +18,8 @@ CANNOT_BE_TOLD, USAGE, SOME_REJECTED, DOES_NOT_FIT = 1, 2, 3, 4
 EXIT_CODES = """\b
 Exit codes:
   0  all went well
-  1  what was asked cannot be told: no such request, model or limit, or a file that cannot be written
+  1  what was asked cannot be told: no such request, model or limit,
+     or a file that cannot be written
   2  the command was not understood, or there is no such file
   3  some lines were rejected; all others were fitted
   4  what may not be cut does not fit

@@ -10,6 +10,7 @@ import click
 
 from ctxopt_core.budget import COMPONENTS, Shares
 from ctxopt_core.command_line.endings import plain_warnings
+from ctxopt_core.command_line.tokenizer_option import read_tokenizer
 from ctxopt_core.document_policy import DocumentPolicy, Selection
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.options import FitOptions
@@ -79,21 +80,33 @@ def limit_options(command: F) -> F:
             default="fallback",
             help="What to do about an unknown model: take the smallest window known, with a warning, or end with 1.",
         ),
-        click.option("--target", type=positive, help="A limit of your own for the whole request, in tokens."),
+        click.option("--target", metavar="TOKENS", type=positive, help="A limit of your own for the whole request."),
         click.option(
-            "--safety-margin", type=click.IntRange(min=0), default=0, help="Further tokens of the window kept free."
+            "--safety-margin",
+            metavar="TOKENS",
+            type=click.IntRange(min=0),
+            default=0,
+            help="Further tokens of the window kept free.",
         ),
         click.option(
             "--output-reserve",
+            metavar="TOKENS",
             type=click.IntRange(min=0),
             help="Tokens kept free for the answer; by default what the request allows for it, else 4,096 or an eighth.",
         ),
-        click.option("--max-input-tokens", type=positive, help="The input limit in tokens, where there is one."),
-        click.option("--context-window", type=positive, help="The window in tokens, in place of the known one."),
         click.option(
-            "--tokenizer", help="What counts, in place of the model's own: an encoding, or the path of tokenizer.json."
+            "--max-input-tokens", metavar="TOKENS", type=positive, help="The input limit, where there is one."
         ),
-        click.option("--model", "-m", help="The model, in place of the one that the request names."),
+        click.option(
+            "--context-window", metavar="TOKENS", type=positive, help="The window, in place of the known one."
+        ),
+        click.option(
+            "--tokenizer",
+            metavar="NAME",
+            callback=read_tokenizer,
+            help="What counts, in place of the model's own: an encoding, a model, or the path of tokenizer.json.",
+        ),
+        click.option("--model", "-m", metavar="NAME", help="The model, in place of the one that the request names."),
     ):
         command = option(command)
     return command
@@ -102,7 +115,9 @@ def limit_options(command: F) -> F:
 def cutting_options(command: F) -> F:
     """Give a command the options that say how requests are cut."""
     for option in (
-        click.option("--task", default="", help="What is asked, where that is not the query: what is ranked by."),
+        click.option(
+            "--task", metavar="TEXT", default="", help="What is asked, where that is not the query: what is ranked by."
+        ),
         click.option(
             "--protect",
             type=click.Choice(["system", "query"]),

@@ -16,6 +16,7 @@ from ctxopt_core.rendering import ChatFraming
 from ctxopt_core.request_files import StoredRequest
 
 _MOST_BUDGETS = 128
+_NO_SETTINGS = ModelSettings()
 _NO_LIMIT = (
     "nothing says how much fits: give --model, --context-window, --max-input-tokens or --target, or put a `model` into "
     "the request"
@@ -40,14 +41,14 @@ class RequestFitter:
         if choices.tells_limit:
             self._known(choices.model, None)
 
-    def budgeting(self, stored: StoredRequest) -> Budgeting:
-        """Return the budget and the counter for a request.
+    def budgeting(self, stored: StoredRequest | None) -> Budgeting:
+        """Return the budget and the counter for a request; for a bare text, of which nothing is known, for None.
 
         Raises:
             ValueError: Neither the options nor the request say how much fits, or nothing is left for the input.
             UnknownModelError: The model is not known, and that is to be an error.
         """
-        settings = stored.settings
+        settings = _NO_SETTINGS if stored is None else stored.settings
         return self._known(self._choices.model or settings.name, settings.answer_tokens)
 
     def fit(self, stored: StoredRequest) -> FittedContext:

@@ -20,7 +20,10 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 F = TypeVar("F", bound=Callable[..., Any])
 
 line_option = click.option(
-    "--line", type=click.IntRange(min=1), help="The line of FILE that holds the request, for a file with one on each."
+    "--line",
+    metavar="NUMBER",
+    type=click.IntRange(min=1),
+    help="The line of FILE that holds the request, for a file with one on each.",
 )
 
 

@@ -7,15 +7,17 @@ from typing import Any
 import click
 
 from ctxopt_core.budget import ContextBudget
-from ctxopt_core.command_line.endings import plain_messages
+from ctxopt_core.command_line.endings import EXIT_CODES, plain_messages
 from ctxopt_core.command_line.figures import Format, format_option, show_figures, tokenizer_figures
 from ctxopt_core.windows import OnUnknown
 
 
-@click.command("window")
+@click.command("window", epilog=EXIT_CODES)
 @click.argument("model")
-@click.option("--context-window", type=click.IntRange(min=1), help="The window in tokens, in place of the known one.")
-@click.option("--output-reserve", type=click.IntRange(min=0), help="Tokens kept free for the answer.")
+@click.option(
+    "--context-window", metavar="TOKENS", type=click.IntRange(min=1), help="The window, in place of the known one."
+)
+@click.option("--output-reserve", metavar="TOKENS", type=click.IntRange(min=0), help="Tokens kept free for the answer.")
 @click.option(
     "--on-unknown",
     type=click.Choice(["fallback", "error"]),
