@@ -13,24 +13,32 @@ _MOST_ROWS = 40
 _MOST_POINTS = 1_000
 _LONGEST_ID = 60
 _LARGEST_DRAWN = 1e300  # an axis goes beyond its largest point, and must not go beyond the largest float
-_COLUMNS = (
-    Column(name="document", foreign=True),
-    Column(name="score", numeric=True),
-    Column(name="tokens", numeric=True),
-    Column(name="density", numeric=True),
-    Column(name="outcome"),
-)
+_COLUMNS = {
+    "document": Column(name="document", foreign=True),
+    "score": Column(name="score", numeric=True),
+    "tokens": Column(name="tokens", numeric=True),
+    "density": Column(name="density", numeric=True),
+    "outcome": Column(name="outcome"),
+}
+_WITHOUT_SCORES = ("document", "tokens", "outcome")
 
 
 def document_table(documents: Sequence[DocumentReport], tokens: Sequence[int]) -> Table:
     """Return a table of documents in the order in which they came; of many, of some that stay and some that do not."""
     shown = shown_indices(documents, _MOST_ROWS)
+    scored = have_scores(documents)
+    names = tuple(_COLUMNS) if scored else _WITHOUT_SCORES
     return Table(
-        caption=f"Documents: {by_state(documents)} (density: score for 1,000 tokens)",
-        columns=_COLUMNS,
-        rows=tuple(_row(documents[index], tokens[index]) for index in shown),
+        caption=f"Documents: {by_state(documents)}" + (" (density: score for 1,000 tokens)" if scored else ""),
+        columns=tuple(_COLUMNS[name] for name in names),
+        rows=tuple(_row(documents[index], tokens[index], names) for index in shown),
         more=more_rows(len(documents), len(shown)),
     )
+
+
+def have_scores(documents: Sequence[DocumentReport]) -> bool:
+    """Tell whether any document came with a score."""
+    return any(row.score is not None for row in documents)
 
 
 def more_rows(given: int, shown: int) -> str:
@@ -86,8 +94,13 @@ def document_points(documents: Sequence[DocumentReport], tokens: Sequence[int]) 
     return tuple(found)
 
 
-def _row(row: DocumentReport, tokens: int) -> Row:
+def _row(row: DocumentReport, tokens: int, names: Sequence[str]) -> Row:
     score = as_float(row.score)
-    density = "" if score is None or not tokens else f"{score * 1_000 / tokens:.3g}"
-    cells = (beginning(row.id, _LONGEST_ID), score_text(row.score), f"{tokens:,}", density, what_became(row))
-    return Row(cells=cells, kind=row.state)
+    cells = {
+        "document": beginning(row.id, _LONGEST_ID),
+        "score": score_text(row.score),
+        "tokens": f"{tokens:,}",
+        "density": "" if score is None or not tokens else f"{score * 1_000 / tokens:.3g}",
+        "outcome": what_became(row),
+    }
+    return Row(cells=tuple(cells[name] for name in names), kind=row.state)

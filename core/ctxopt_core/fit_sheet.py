@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ctxopt_core.document_table import document_points, document_table, more_rows
+from ctxopt_core.document_table import document_points, document_table, have_scores, more_rows
 from ctxopt_core.history_sheet import history_bar, history_table
 from ctxopt_core.report_views import facts_of
 from ctxopt_core.sheet import Column, Row, Sheet, Table
@@ -55,7 +55,7 @@ def _choices(report: FitReport) -> list[tuple[str, str]]:
         ("history strategy", report.strategy),
         ("fell back to", report.fell_back_to or ""),
         ("document selection", report.selection or ""),
-        ("score kept", score if report.documents else ""),
+        ("score kept", score if have_scores(report.documents) else ""),
         ("score order reaches", share),
         ("repeats the request before", repeated),
     ]

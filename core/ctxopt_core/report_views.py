@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ctxopt_core.document_table import by_state, more_rows, most_telling, score_text, what_became
+from ctxopt_core.document_table import by_state, have_scores, more_rows, most_telling, score_text, what_became
 from ctxopt_core.sheet_text import aligned
 from ctxopt_core.visible_text import beginning
 
@@ -158,7 +158,8 @@ def _components(report: FitReport) -> list[str]:
 
 
 def _documents(report: FitReport) -> list[str]:
-    score = "" if report.cumulative_score is None else f"; score kept {report.cumulative_score:.4g}"
+    scored = report.cumulative_score is not None and have_scores(report.documents)
+    score = f"; score kept {report.cumulative_score:.4g}" if scored else ""
     chosen = "" if report.selection is None else f"; selection {report.selection}"
     if report.score_order_share is not None:
         chosen += f" (score order reaches {report.score_order_share:.1%} of it)"

@@ -9,6 +9,7 @@ from typing import Any
 
 from ctxopt_core.document_policy import DocumentPolicy
 from ctxopt_core.history import HistoryPolicy
+from ctxopt_core.model_summarizer import ModelSummarizer
 from ctxopt_core.visible_text import beginning
 
 _LONGEST = 80
@@ -42,7 +43,10 @@ def _label(policy: HistoryPolicy | DocumentPolicy) -> str:
 
 
 def _differs(policy: object, field: Field[Any]) -> bool:
-    return field.default is not MISSING and getattr(policy, field.name) != field.default
+    value = getattr(policy, field.name)
+    if isinstance(value, ModelSummarizer):
+        return False  # the strategy says that there is one, and the class is the same for every model
+    return field.default is not MISSING and value != field.default
 
 
 def _shown(value: object) -> str:

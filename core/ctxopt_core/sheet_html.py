@@ -104,7 +104,7 @@ def _add_table(parent: Element, table: Table) -> None:
     _add(element, "caption", table.caption)
     headings = _add(_add(element, "thead"), "tr")
     for column in table.columns:
-        _add(headings, "th", column.name, class_=_column_class(column), scope="col")
+        _add(headings, "th", column.name, class_="ctxopt-figure" if column.numeric else "", scope="col")
     body = _add(element, "tbody")
     for row in table.rows:
         _add_row(body, row, table.columns)

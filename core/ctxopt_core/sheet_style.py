@@ -20,7 +20,7 @@ box-sizing:border-box;border-right:1px solid rgba(127,127,127,.6);font-size:.92e
 .ctxopt-report .ctxopt-segment .ctxopt-comma{display:none}
 .ctxopt-report .ctxopt-segment::before{content:"";width:1px;height:100%}
 .ctxopt-report .ctxopt-segment>span{white-space:nowrap;padding:0 .35em}
-.ctxopt-report .ctxopt-tables{display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 3em}
+.ctxopt-report .ctxopt-tables{display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 3em;overflow-x:auto}
 .ctxopt-report table{border-collapse:collapse;margin:.9em 0 0;font-size:1em;max-width:100%;
 min-width:min(100%,22em);table-layout:auto}
 .ctxopt-report caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0;color:inherit}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import cycle, islice
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ctxopt_core.budget import COMPONENTS
 from ctxopt_core.sheet_figure import SheetFigure
@@ -16,6 +17,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 _LONGEST_NAME = 60
+_MOST_TICKS = 6
 _UNITS = {
     "budget": "input budget (tokens)",
     "fraction": "input budget (part of the uncut request)",
@@ -52,6 +54,7 @@ def figure_of(curves: Curves) -> SheetFigure:
 def _name_axes(axes: Axes, curves: Curves) -> None:
     axes.set_xlabel(_heading(curves.x))
     axes.set_ylabel(_heading(curves.y))
+    axes.xaxis.set_major_locator(MaxNLocator(_MOST_TICKS))  # a legend of long names leaves little room
     if curves.x in ("budget", "input_tokens"):
         axes.xaxis.set_major_formatter("{x:,.0f}")
     if curves.y.endswith(("_tokens", "_before", "_after")) or curves.y == "saved":

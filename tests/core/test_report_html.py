@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from ctxopt_core import ContextBudget, ContextRequest, FitReport, Message, fit, plan
+from ctxopt_core import ContextBudget, ContextRequest, Document, FitReport, Message, fit, plan
 from ctxopt_core.palette import LOOKS
 from ctxopt_core.report import DocumentReport
 from parsed_html import PLAIN_TAGS, elements, parsed_html
@@ -152,6 +152,32 @@ def test_any_score_is_shown(score):
     assert "odd" in cells(table(parsed_html(report.to_html()), "Documents: 1 kept"))
     assert "odd" in report.to_text()
     assert bool(report._sheet().points) == (score == 0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "columns", "kept"),
+    [
+        ((None, None), ["document", "tokens", "outcome"], False),
+        ((None, 0.0), ["document", "score", "tokens", "density", "outcome"], True),
+    ],
+    ids=["no scores", "one score"],
+)
+def test_scores_are_shown_where_there_are_any(scores, columns, kept):
+    documents = [Document(id=f"d{i}", text=f"word{i} " * 300, score=score) for i, score in enumerate(scores)]
+    report = fit(ContextRequest(query="why", documents=documents), BUDGET, counter=WORDS).report
+    found = table(parsed_html(report.to_html()), "Documents: ")
+
+    assert [cell.whole_text for cell in found.all("thead")[0].all("th")] == columns
+    assert ("density" in found.all("caption")[0].whole_text) == kept
+    assert ("score kept" in report.to_html()) == ("score kept" in report.to_text()) == kept
+
+
+def test_headings_are_never_broken_inside_a_word():
+    heads = [head for value in VALUES.values() for head in parsed_html(value.to_html()).all("thead")]
+    headings = [cell for head in heads for cell in head.all("th")]
+
+    assert headings
+    assert not [cell.whole_text for cell in headings if "ctxopt-foreign" in cell.classes]
 
 
 def test_a_notebook_gets_text_and_html_and_may_choose():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -111,6 +112,16 @@ def test_a_hostile_name_is_drawn_as_text(name):
 
     assert 0 < len(shown.get_text().strip()) <= 60
     assert figure._repr_png_()[0].startswith(b"\x89PNG")
+
+
+def test_budgets_are_told_apart_on_the_axis_beside_a_legend_of_long_names():
+    pytest.importorskip("matplotlib")
+    figure = Sweep(rows=tuple(row(budget, 0.5, "n" * 40) for budget in (2_000, 4_000, 8_000, 16_000))).plot()
+    figure.draw_without_rendering()
+    labels = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
+
+    assert len(labels) > 1
+    assert all(left.x1 < right.x0 for left, right in pairwise(labels))
 
 
 def test_many_curves_and_one_curve_without_a_name_can_be_drawn():

@@ -13,7 +13,7 @@ from io import StringIO
 
 import pytest
 
-from ctxopt_core import ContextRequest, DocumentPolicy, HistoryPolicy, Shares, counter_for, sweep
+from ctxopt_core import ContextRequest, DocumentPolicy, HistoryPolicy, Shares, counter_for, summarizer, sweep
 from ctxopt_core.sweep_rows import COLUMNS, DECIMAL_COLUMNS, TEXT_COLUMNS, SweepRow
 from ctxopt_core.sweep_table import Sweep
 from gate_requests import gate_request
@@ -170,6 +170,10 @@ def my_choice(view):
     return []
 
 
+def my_notes(transcript):
+    return transcript[:9]
+
+
 @pytest.mark.parametrize(
     ("strategies", "labels"),
     [
@@ -181,8 +185,12 @@ def my_choice(view):
             HistoryPolicy(strategy="turns", scorer=my_choice, summary_errors=(OSError, ValueError)),
             ["turns(scorer=my_choice, summary_errors=OSError+ValueError)"],
         ),
+        (
+            [HistoryPolicy(strategy="summarize", summarizer=summarizer(my_notes), note_share=n) for n in (20, 9)],
+            ["summarize", "summarize(note_share=9)"],
+        ),
     ],
-    ids=["names", "fields", "functions", "the same twice", "objects"],
+    ids=["names", "fields", "functions", "the same twice", "objects", "a model"],
 )
 def test_a_strategy_is_called_by_what_differs_from_the_defaults(strategies, labels):
     assert [
