@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 SHORT = [page for page in PAGES if page.parent.name in ("guides", "symptoms")]
-RUN = [page for page in SHORT if "```python" in page.read_text("utf-8")]
+RUN = [page for page in PAGES if "```python" in page.read_text("utf-8")]
 PACKAGES = ("ctxopt_core", "langchain_ctxopt", "llamaindex_ctxopt")
 
 

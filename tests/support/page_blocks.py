@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import llama_index.core
 
 from event_loops import own_event_loop
 
-_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def run_blocks(page: Path) -> None:
-    """Run the blocks of a page in order, in one set of names; an error shows the line of the page."""
+def run_blocks(page: Path, given: Mapping[str, Any] | None = None, *, most: int | None = None) -> dict[str, Any]:
+    """Run the blocks of a page in order, in one set of names, and return them; an error shows the line of the page.
+
+    `given` are names that the page does not define; `most` is how many blocks are run, by default all.
+    """
     text = page.read_text("utf-8")
-    names = {"__name__": "page"}
+    names = {"__name__": "page", **(given or {})}
     with own_event_loop(), _llama_index_as_it_was():
-        for block in _BLOCK.finditer(text):
+        for block in list(PYTHON_BLOCK.finditer(text))[:most]:
             lines_before = text.count("\n", 0, block.start(1))
             exec(compile("\n" * lines_before + block[1], str(page), "exec"), names)  # noqa: S102
+    return names
 
 
 @contextmanager
