@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ctxopt_core.call_shapes import arguments_text, is_signed
+from ctxopt_core.call_shapes import is_signed
+from ctxopt_core.playground.chat_rows import objects, openai_call
 
 _ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -39,7 +40,7 @@ def is_langchain_message(value: object) -> bool:
     return _kind_and_fields(value) is not None
 
 
-def openai_message(value: Mapping[str, Any]) -> dict[str, Any]:
+def row_of_langchain(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a LangChain message in the shape of OpenAI's chat API.
 
     Args:
@@ -98,11 +99,16 @@ def _role(kind: str, fields: Mapping[str, Any], extra: Mapping[str, Any]) -> Any
 
 def _calls(fields: Mapping[str, Any], extra: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the calls of a message; those that the provider wrote where LangChain has read none of them."""
-    raw = _mappings("additional_kwargs.tool_calls", extra.get("tool_calls"))
+    raw = objects("additional_kwargs.tool_calls", extra.get("tool_calls"))
     signed = any(map(is_signed, raw))
-    read = [call for name in ("tool_calls", "invalid_tool_calls") for call in _mappings(name, fields.get(name))]
+    read = [call for name in ("tool_calls", "invalid_tool_calls") for call in objects(name, fields.get(name))]
     if read:
-        return {"tool_calls": [_openai_call(call, signed=signed) for call in read]}
+        return {
+            "tool_calls": [
+                openai_call(call.get("id"), call.get("name"), call.get("args"), signed=signed or is_signed(call))
+                for call in read
+            ]
+        }
     return dict(_raw_calls(extra))
 
 
@@ -110,18 +116,3 @@ def _raw_calls(extra: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     found = next((key for key in _CALLS if extra.get(key)), None)
     if found is not None:
         yield found, extra[found]
-
-
-def _openai_call(call: Mapping[str, Any], *, signed: bool) -> dict[str, Any]:
-    function = {"name": call.get("name") or "", "arguments": arguments_text(call.get("args"))}
-    found = {"id": call.get("id"), "type": "function", "function": function}
-    return {**found, "signature": "signed"} if signed or is_signed(call) else found
-
-
-def _mappings(name: str, given: object) -> list[Mapping[str, Any]]:
-    if given is None:
-        return []
-    if isinstance(given, list) and all(isinstance(call, Mapping) for call in given):
-        return given
-    message = f"`{name}` must be a list of objects, got {type(given).__name__}"
-    raise TypeError(message)

@@ -12,7 +12,8 @@ from ctxopt_core.request import Document
 
 _RULE = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
-_TEXTS = ("text", "page_content", "content")
+_RESOURCE = "text_resource"
+_TEXTS = ("text", "page_content", "content", _RESOURCE)
 _IDS = ("id", "id_", "doc_id")
 _SCORES = ("score", "relevance_score")
 _LISTS = ("documents", "nodes", "source_nodes", "context")
@@ -68,39 +69,49 @@ def _items(value: Any) -> Sequence[Any]:
 
 
 def _document(item: Any, number: int) -> Document:
-    score: Any = None
-    if isinstance(item, list) and len(item) == _PAIR:
-        item, score = item
-    elif isinstance(item, Mapping) and isinstance(item.get("node"), Mapping):
-        item, score = item["node"], item.get("score")
-    if isinstance(item, str):
-        item = {"text": item}
-    fields = constructed(item) or item
+    found, score = _with_score(item)
+    fields = {"text": found} if isinstance(found, str) else constructed(found) or found
     if not isinstance(fields, Mapping) or (key := _text_key(fields)) is None:
-        kind = "an object without any of them" if isinstance(fields, Mapping) else type(item).__name__
+        kind = "an object without any of them" if isinstance(fields, Mapping) else f"a {type(fields).__name__}"
         message = f"document {number}: {EXPECTED}, got {kind}"
         raise UnreadablePasteError(message)
-    return _checked(fields, fields[key], score, number)
+    resource = fields[key]
+    text = resource.get("text") if key == _RESOURCE and isinstance(resource, Mapping) else resource
+    try:
+        return _made_of(fields, text, score, number)
+    except TypeError as error:
+        message = f"document {number}: {error}"
+        raise UnreadablePasteError(message) from error
+
+
+def _with_score(item: Any) -> tuple[Any, Any]:
+    """Return a document and the score that stands beside it, if one does."""
+    if isinstance(item, list) and len(item) == _PAIR:
+        return item[0], item[1]
+    if isinstance(item, Mapping) and isinstance(item.get("node"), Mapping):
+        return item["node"], item.get("score")
+    return item, None
 
 
 def _text_key(fields: Mapping[str, Any]) -> str | None:
     return next((key for key in _TEXTS if key in fields), None)
 
 
-def _checked(fields: Mapping[str, Any], text: Any, score: Any, number: int) -> Document:
+def _made_of(fields: Mapping[str, Any], text: Any, score: Any, number: int) -> Document:
     metadata = fields.get("metadata")
     beside: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
-    scores = (score, *(place.get(key) for place in (fields, beside) for key in _SCORES))
+    said = (score, *(fields.get(key) for key in _SCORES), *(_number(beside.get(key)) for key in _SCORES))
     identity = next((fields[key] for key in _IDS if fields.get(key) is not None), number)
     source = beside.get("source", fields.get("source"))
-    try:
-        return Document(
-            text=text,
-            id=str(identity),
-            score=next((found for found in scores if found is not None), None),
-            source=source if isinstance(source, str) else None,
-            metadata=beside,
-        )
-    except TypeError as error:
-        message = f"document {number}: {error}"
-        raise UnreadablePasteError(message) from error
+    return Document(
+        text=text,
+        id=str(identity),
+        score=next((one for one in said if one is not None), None),
+        source=source if isinstance(source, str) else None,
+        metadata=beside,
+    )
+
+
+def _number(value: object) -> float | None:
+    """Return what metadata call a score, where it is a number."""
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
-from ctxopt_core.messages import Message
-from ctxopt_core.openai_messages import message_from_openai
-from ctxopt_core.playground.langchain_dumps import constructed, is_langchain_message, openai_message
+from ctxopt_core.playground.langchain_dumps import constructed, is_langchain_message
+from ctxopt_core.playground.llamaindex_dumps import is_llamaindex_message
 from ctxopt_core.playground.pasted_json import PastedJson, UnreadablePasteError, opens_json, read_json
+from ctxopt_core.playground.pasted_messages import chat_rows, is_message
 from ctxopt_core.playground.plain_transcripts import read_transcript
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.request_files import EXPECTED, StoredRequest, stored_request
+from ctxopt_core.request_files import Shape, StoredRequest, stored_request
 
-HistoryFormat = Literal["OpenAI JSON", "Anthropic JSON", "LangChain messages", "transcript", "plain text"]
+HistoryFormat = Literal[
+    "OpenAI JSON",
+    "OpenAI Responses JSON",
+    "Anthropic JSON",
+    "LangChain messages",
+    "LlamaIndex messages",
+    "transcript",
+    "plain text",
+]
 """What a pasted history was recognised as; messages that all chat APIs share are those of OpenAI."""
 
+_FORMATS: Mapping[str, HistoryFormat] = MappingProxyType(
+    {"openai": "OpenAI JSON", "anthropic": "Anthropic JSON", "responses": "OpenAI Responses JSON"}
+)
 NOTHING_PASTED = "the text is empty; paste messages as JSON, or as lines such as `User: ...` and `Assistant: ...`"
+NO_HISTORY = (
+    "a chat history must be a list of messages, or an object with `messages` or `input`, as it is sent to a chat API"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +59,9 @@ class PastedHistory:
 def read_history(text: str) -> PastedHistory:
     """Return the chat history of a text.
 
-    It is JSON for OpenAI's or Anthropic's chat API or of LangChain messages: a list of messages, a request with
-    `messages`, one message, or lines of these. Or it is a plain text; see `read_transcript`. No message is lost, and
-    their order is kept.
+    It is JSON for the APIs of OpenAI or Anthropic, or of the messages of LangChain or LlamaIndex: a list of messages, a
+    request with `messages` or `input`, one message, or lines of these. Or it is a plain text; see `read_transcript`. No
+    message is lost, and their order is kept.
 
     Raises:
         UnreadablePasteError: It is none of these. The message says where.
@@ -64,33 +79,33 @@ def history_of(value: Any) -> PastedHistory:
     """Return the chat history that a JSON value holds. It is not changed.
 
     Args:
-        value: A list of messages, a request with `messages`, or one message.
+        value: A list of messages, a request with `messages` or `input`, or one message.
 
     Raises:
         UnreadablePasteError: It is none of these.
     """
-    content = _with_openai_messages(_request_in(value))
+    content = _request_in(value)
+    messages = _messages_in(content)
+    if messages:
+        rows = chat_rows(messages)
+        content = {**content, "messages": rows} if isinstance(content, Mapping) else rows
     try:
         stored = stored_request(content)
     except (TypeError, ValueError) as error:
         raise UnreadablePasteError(str(error)) from error
     if stored is None:
-        raise UnreadablePasteError(EXPECTED)
-    views = stored.request.history
-    whole = replace(stored.request, history=tuple(views[index] for index in range(len(views))))
-    return PastedHistory(
-        stored=replace(stored, request=whole),
-        format=_format(value, stored),
-    )
+        message = f"{NO_HISTORY}, got {_kind_of(value)}"
+        raise UnreadablePasteError(message)
+    return PastedHistory(stored=_read_whole(stored), format=_format_of(messages, stored.shape))
 
 
 def _of_json(pasted: PastedJson) -> PastedHistory:
     first, *others = pasted.values
     if pasted.lines is None:
         return history_of(first)
-    if _is_message(first):
+    if is_message(first):
         for number, value in zip(pasted.lines, pasted.values, strict=True):
-            if not _is_message(value):
+            if not is_message(value):
                 message = f"line {number}: the lines before hold one message each, so this one must hold one, too"
                 raise UnreadablePasteError(message)
         return history_of(list(pasted.values))
@@ -101,52 +116,34 @@ def _of_json(pasted: PastedJson) -> PastedHistory:
 
 def _request_in(value: Any) -> Any:
     """Return a list of messages or a request; one message becomes a list, and a dumped prompt its arguments."""
-    if _is_message(value):
+    if is_message(value):
         return [value]
     arguments = constructed(value)
-    return value if arguments is None else dict(arguments)
+    return value if arguments is None else arguments
 
 
-def _is_message(value: object) -> bool:
-    if is_langchain_message(value):
-        return True
-    return isinstance(value, Mapping) and isinstance(value.get("role"), str) and "messages" not in value
+def _messages_in(content: Any) -> Sequence[Any]:
+    """Return the messages at the places where those of a framework may stand; none where something else stands."""
+    found = content.get("messages") if isinstance(content, Mapping) else content
+    return found if isinstance(found, list) else ()
 
 
-def _with_openai_messages(content: Any) -> Any:
-    """Return a list of messages or a request with LangChain's messages in the shape of OpenAI's, each one checked."""
-    if isinstance(content, list):
-        return _openai_messages(content)
-    if isinstance(content, Mapping) and isinstance(content.get("messages"), list):
-        return {**content, "messages": _openai_messages(content["messages"])}
-    return content
+def _read_whole(stored: StoredRequest) -> StoredRequest:
+    """Return a stored request of which every message is read, so that what is wrong with one is known now."""
+    views = stored.request.history
+    whole = replace(stored.request, history=tuple(views[index] for index in range(len(views))))
+    return replace(stored, request=whole)
 
 
-def _openai_messages(rows: Sequence[Any]) -> list[Any]:
-    return [_openai_message(row, number) for number, row in enumerate(rows, 1)]
-
-
-def _openai_message(row: Any, number: int) -> Any:
-    try:
-        found = openai_message(row) if is_langchain_message(row) else row
-        _check(message_from_openai(found))
-    except (TypeError, ValueError) as error:
-        message = f"message {number}: {error}"
-        raise UnreadablePasteError(message) from error
-    return found
-
-
-def _check(message: Message) -> None:
-    for name in ("name", "tool_call_id"):
-        given = getattr(message, name)
-        if given is not None and not isinstance(given, str):
-            wrong = f"`{name}` must be a text, got {type(given).__name__}"
-            raise TypeError(wrong)
-
-
-def _format(value: Any, stored: StoredRequest) -> HistoryFormat:
-    inside = _request_in(value)
-    rows = inside if isinstance(inside, list) else inside.get("messages") or ()
-    if any(map(is_langchain_message, rows)):
+def _format_of(messages: Sequence[Any], shape: Shape) -> HistoryFormat:
+    if any(map(is_langchain_message, messages)):
         return "LangChain messages"
-    return "Anthropic JSON" if stored.shape == "anthropic" else "OpenAI JSON"
+    return "LlamaIndex messages" if any(map(is_llamaindex_message, messages)) else _FORMATS[shape]
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "an object without them"
+    if isinstance(value, list):
+        return "a list of something else" if value else "an empty list"
+    return type(value).__name__

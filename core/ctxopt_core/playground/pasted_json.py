@@ -48,7 +48,8 @@ def read_json(text: str) -> PastedJson:
             (number, line) for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if line.strip()
         ]
         if len(rows) < 2 or not _is_json(rows[0][1]):
-            raise UnreadablePasteError(str(error)) from error
+            message = f"{error}; paste JSON as a program writes it, with double quotes and `null`"
+            raise UnreadablePasteError(message) from error
     return PastedJson(values=tuple(_of_line(*row) for row in rows), lines=tuple(number for number, _ in rows))
 
 

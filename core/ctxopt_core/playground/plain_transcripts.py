@@ -20,16 +20,16 @@ _SPEAKERS: Mapping[str, str] = MappingProxyType(
     }
 )
 _NAME = f"({'|'.join(_SPEAKERS)})"
-_TIME = r"[ ]*(?:[(\[][^()\[\]\n]{1,40}[)\]])?[ ]*"
+_ASIDE = r"[ ]{0,3}(?:[(\[][^()\[\]\n]{1,40}[)\]][ ]{0,3})?"
 _LABELS = (
-    rf"{_TIME}{_NAME}{_TIME}:",  # "User:", "[10:32] User (Ann):"
-    rf"[*_]{{1,3}}{_NAME}{_TIME}(?::[*_]{{1,3}}|[*_]{{1,3}}[ ]*(?::|$))",  # "**User:**", "**User**:", "**User**"
-    rf"\#{{1,6}}[ ]+{_NAME}{_TIME}(?::|$)",  # "### User"
-    rf"\[{_NAME}\][ ]*(?::|$)",  # "[User]"
-    rf"{_NAME}[ ]+said:",  # "You said:"
-    rf"=+[ ]+{_NAME}[ ]+message[ ]+=+[ ]*$",  # "=== Human Message ===", as LangChain prints it
+    rf"{_ASIDE}{_NAME}{_ASIDE}:",  # "User:", "[10:32] User (Ann):"
+    rf"[*_]{{1,3}}{_NAME}{_ASIDE}(?::[*_]{{1,3}}|[*_]{{1,3}}[ ]{{0,3}}(?::|$))",  # "**User:**", "**User**:", "**User**"
+    rf"\#{{1,6}}[ ]{{1,3}}{_NAME}{_ASIDE}(?::|$)",  # "### User"
+    rf"\[{_NAME}\][ ]{{0,3}}(?::|$)",  # "[User]"
+    rf"{_NAME}[ ]said:",  # "You said:"
+    rf"={{3,99}}[ ]{_NAME}[ ]message[ ]={{3,99}}$",  # "=== Human Message ===", as LangChain prints it
 )
-_LABEL = re.compile(rf"^[ ]{{0,3}}(?:{'|'.join(_LABELS)})", re.IGNORECASE | re.MULTILINE)
+_LABEL = re.compile(rf"^(?:{'|'.join(_LABELS)})", re.IGNORECASE | re.MULTILINE)
 
 NO_SPEAKERS = "no line says who speaks, as in `User: ...`, so the whole text is read as one message of the user"
 _TEXT_BEFORE = "what stands before the first speaker is read as a message of the user"
