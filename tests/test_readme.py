@@ -11,6 +11,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 
 from ctxopt_core import counter_for
 from page_blocks import PYTHON_BLOCK, run_blocks
+from page_links import anchors_of, links_of
 from readers_application import QUESTION, WINDOW, CountingLLM, readers_names, readers_request
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +32,12 @@ def test_the_python_blocks_of_the_readme_run_in_order(capsys):
     printed = capsys.readouterr().out
     assert "Lantern 19." in printed
     assert "input budget" in printed
+
+
+def test_every_link_of_the_readme_leads_somewhere():
+    for path, anchor in links_of(README):
+        assert (ROOT / path).exists(), path
+        assert not anchor or anchor in anchors_of(ROOT / path), f"{path} has no heading #{anchor}"
 
 
 @pytest.fixture(scope="module")
