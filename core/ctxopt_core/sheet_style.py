@@ -9,7 +9,8 @@ from ctxopt_core.palette import INK, LOOKS, Look
 
 _LAYOUT = """
 .ctxopt-report{font:13px/1.45 var(--jp-content-font-family,var(--vscode-font-family,system-ui,sans-serif));
-color:var(--jp-content-font-color1,var(--vscode-editor-foreground,inherit));max-width:72em;overflow-wrap:break-word}
+color:var(--jp-content-font-color1,var(--vscode-editor-foreground,inherit));overflow-wrap:break-word}
+.ctxopt-report:has(.ctxopt-bar){max-width:72em}
 .ctxopt-report .ctxopt-foreign{overflow-wrap:anywhere;min-width:4.5em}
 .ctxopt-report p{margin:.5em 0 .2em}
 .ctxopt-report .ctxopt-title{font-size:1.1em;font-weight:600}
