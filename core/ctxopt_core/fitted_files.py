@@ -10,6 +10,8 @@ from ctxopt_core.anthropic_messages import fitted_anthropic, fitted_anthropic_sy
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.openai_messages import fitted_openai
 from ctxopt_core.request_files import StoredRequest
+from ctxopt_core.responses_fitted import fitted_responses
+from ctxopt_core.responses_requests import fitted_input
 
 
 def fitted_content(stored: StoredRequest, fitted: FittedContext) -> Any:
@@ -20,27 +22,37 @@ def fitted_content(stored: StoredRequest, fitted: FittedContext) -> Any:
         fitted: What is left of it.
 
     Returns:
-        The very value that came where nothing was cut. A `system` of which nothing is left is left out.
+        The very value that came where nothing was cut. A `system` or `instructions` of which nothing is left is
+        left out.
     """
     if fitted.untouched:
         return stored.content
-    rows = stored.messages or ()
-    merge = fitted_anthropic if stored.shape == "anthropic" else fitted_openai
-    messages = merge(rows, fitted.history)
+    messages = _messages(stored, fitted)
     if isinstance(stored.content, list):
         return messages
     changed = {**stored.arguments}
-    if stored.messages is not None:
+    if stored.shape == "responses":
+        changed["input"] = fitted_input(changed["input"], messages)
+    elif stored.messages is not None:
         changed["messages"] = messages
     if isinstance(changed.get("documents"), list):
         changed["documents"] = _documents(changed["documents"], fitted)
     if changed.get("query"):
         changed["query"] = _query(changed["query"], fitted.query)
-    if changed.get("system"):
-        changed["system"] = fitted_anthropic_system(changed["system"], fitted.system)
-        if not changed["system"]:
-            del changed["system"]
+    key = "instructions" if stored.shape == "responses" else "system"
+    if changed.get(key):
+        changed[key] = fitted_anthropic_system(changed[key], fitted.system)
+        if not changed[key]:
+            del changed[key]
     return changed if stored.envelope is None else {**stored.content, stored.envelope: changed}
+
+
+def _messages(stored: StoredRequest, fitted: FittedContext) -> list[Mapping[str, Any]]:
+    """Return what is left of the messages or items, in their own shape."""
+    if stored.shape == "responses":
+        return fitted_responses(stored.messages or (), fitted.history)
+    merge = fitted_anthropic if stored.shape == "anthropic" else fitted_openai
+    return merge(stored.messages or (), fitted.history)
 
 
 def as_json(value: Any, *, indent: int | None = None) -> bytes:

@@ -1,30 +1,31 @@
-"""Requests as they lie in files: JSON for OpenAI's or Anthropic's chat API, or with documents and a query beside it."""
+"""Requests as they lie in files: JSON for the APIs of OpenAI or Anthropic, or with documents and a query beside it."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ctxopt_core.anthropic_messages import AnthropicMessages, anthropic_system_texts
-from ctxopt_core.model_settings import (
-    ANSWER_LIMITS,
-    NAME_ARGUMENTS,
-    ModelSettings,
-    first_name,
-    first_tokens,
-    schemas_in,
-)
+from ctxopt_core.json_fields import refuse
+from ctxopt_core.message_checks import check_message
+from ctxopt_core.message_views import MessageViews
+from ctxopt_core.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelSettings, first_name, first_tokens
 from ctxopt_core.openai_messages import OpenAIMessages
-from ctxopt_core.request import ContextRequest, Document
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.request_arguments import check_arguments, documents_of, schemas_of
+from ctxopt_core.responses_groups import is_list_of_items
+from ctxopt_core.responses_requests import holds_input, items_of, read_items
+from ctxopt_core.strict_json import parsed
 
-Shape = Literal["openai", "anthropic"]
+__all__ = ["EXPECTED", "Shape", "StoredRequest", "parsed", "read_request", "request_in", "stored_request"]
+
+Shape = Literal["openai", "anthropic", "responses"]
+"""Whose messages they are. Those of `responses` are the items of OpenAI's Responses API."""
 
 EXPECTED = (
-    "a request is a list of messages, or an object with `messages` or `documents`, also inside the `body` or `params` "
-    "of a batch line"
+    "a request is a list of messages, or an object with `messages`, with `documents`, or with `input` and a `model`, "
+    "also inside the `body` or `params` of a batch line"
 )
 _ENVELOPES = ("body", "params")
 _ANTHROPIC_PARTS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
@@ -42,7 +43,7 @@ class StoredRequest:
         content: The JSON value that the file holds.
         envelope: The key of `content` under which the request lies, as in the lines of batch APIs; None where
             `content` is the request.
-        messages: The message mappings; None where there are none beside documents.
+        messages: The message mappings, or the items; None where there are none beside documents.
         shape: Whose messages they are.
         request: What is fitted.
     """
@@ -72,45 +73,31 @@ class StoredRequest:
         )
 
 
-def parsed(text: str) -> Any:
-    """Return the value that a JSON text stands for; a byte order mark before it is passed over.
-
-    Raises:
-        ValueError: It is not JSON, is nested too deeply, or holds a number that is too large for a reader of JSON.
-    """
-    try:
-        return json.loads(text.removeprefix("\ufeff"), parse_float=_finite)
-    except json.JSONDecodeError as error:
-        message = f"not JSON: {error}"
-        raise ValueError(message) from error
-    except RecursionError as error:
-        message = "the JSON is nested too deeply to be read"
-        raise ValueError(message) from error
-    except ValueError as error:
-        message = "the JSON holds a number that is too large for other readers of JSON"
-        raise ValueError(message) from error
-
-
 def stored_request(content: Any) -> StoredRequest | None:
     """Return the request that a JSON value holds; None where it holds none.
 
     It is a list of messages, or an object with `messages` or `documents` and whatever else goes with them: `query`,
-    `system`, `tools`, `response_format`. In the lines of batch APIs it lies under `body` or `params`.
+    `system`, `tools`, `response_format`. For OpenAI's Responses API it is a list of items, or an object with `input`.
+    In the lines of batch APIs it lies under `body` or `params`.
 
     Raises:
-        TypeError: A message, a document, the query or the system prompt is of no known shape.
-        ValueError: The same, of a value.
+        TypeError: A message, an item, a document or what goes with them is of no known shape.
+        ValueError: The request goes on from something that only its provider knows, so that it cannot be counted.
     """
     if isinstance(content, list):
-        if not content or not all(map(_is_message, content)):
-            return None
-        return _stored(content, None, content, {})
+        if is_list_of_items(content):
+            return _of_items(content, None, content, {})
+        return _of_messages(content, None, content, {}) if any(map(_is_message, content)) else None
     if not isinstance(content, Mapping):
         return None
     for envelope in (None, *_ENVELOPES):
         inside = content if envelope is None else content.get(envelope)
-        if isinstance(inside, Mapping) and any(isinstance(inside.get(key), list) for key in ("messages", "documents")):
-            return _stored(content, envelope, inside.get("messages"), inside)
+        if not isinstance(inside, Mapping):
+            continue
+        if not isinstance(inside.get("messages"), list) and holds_input(inside):
+            return _of_items(content, envelope, items_of(inside["input"]), inside)
+        if any(isinstance(inside.get(key), list) for key in ("messages", "documents")):
+            return _of_messages(content, envelope, inside.get("messages"), inside)
     return None
 
 
@@ -132,6 +119,7 @@ def request_in(text: str) -> StoredRequest | None:
 
     Raises:
         TypeError: It has messages or documents, and one of them is of no known shape.
+        ValueError: It is a request that cannot be counted.
     """
     if not text.removeprefix("\ufeff").lstrip().startswith(("{", "[")):
         return None
@@ -142,61 +130,46 @@ def request_in(text: str) -> StoredRequest | None:
     return stored_request(content)
 
 
-def _stored(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> StoredRequest:
+def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> StoredRequest:
+    check_arguments(beside)
     if messages is not None and not isinstance(messages, list):
-        message = f"`messages` must be a list, got {type(messages).__name__}"
-        raise TypeError(message)
+        refuse("messages", "a list of messages", messages, "leave it out where there are none")
     rows = messages or ()
     others = [index for index, row in enumerate(rows) if not _is_plain(row)]
+    for index in others:
+        check_message(rows[index], f"messages[{index}]")
     shape = _shape_of([rows[index] for index in others], beside)
     views = AnthropicMessages(rows) if shape == "anthropic" else OpenAIMessages(rows)
-    for index in others:
-        _ = views[index]  # what is of no known shape is an error now
-    return StoredRequest(
-        content=content,
-        envelope=envelope,
-        messages=messages,
-        shape=shape,
-        request=ContextRequest(
-            system=anthropic_system_texts(beside.get("system")),
-            query=beside.get("query") or (),
-            documents=_documents(beside.get("documents") or ()),
-            history=views,
-            tools=tuple(_tools(beside)),
-        ),
+    _look_at(views, others)
+    request = _request(beside, views, anthropic_system_texts(beside.get("system")))
+    return StoredRequest(content=content, envelope=envelope, messages=messages, shape=shape, request=request)
+
+
+def _of_items(content: Any, envelope: str | None, items: Sequence[Any], beside: Mapping[str, Any]) -> StoredRequest:
+    check_arguments(beside)
+    views = read_items(items, beside)
+    request = _request(beside, views, beside.get("instructions") or ())
+    return StoredRequest(content=content, envelope=envelope, messages=items, shape="responses", request=request)
+
+
+def _request(beside: Mapping[str, Any], views: MessageViews, system: tuple[str, ...] | str) -> ContextRequest:
+    return ContextRequest(
+        system=system,
+        query=beside.get("query") or (),
+        documents=documents_of(beside),
+        history=views,
+        tools=schemas_of(beside),
     )
 
 
-def _tools(beside: Mapping[str, Any]) -> Iterable[Any]:
-    yield from schemas_in(beside)
-    if beside.get("tools") and (choice := beside.get("tool_choice")) is not None:
-        yield {"tool_choice": choice}
-
-
-def _documents(given: object) -> tuple[Document, ...]:
-    if not isinstance(given, list | tuple):
-        message = f"`documents` must be a list, got {type(given).__name__}"
-        raise TypeError(message)
-    return tuple(_document(item, position) for position, item in enumerate(given))
-
-
-def _document(item: object, position: int) -> Document:
-    if isinstance(item, str):
-        return Document(text=item)
-    if not isinstance(item, Mapping) or "text" not in item:
-        kind = "an object without `text`" if isinstance(item, Mapping) else type(item).__name__
-        message = (
-            "`documents` must hold texts, or objects with `text` and perhaps `id` and `score`, "
-            f"got {kind} at position {position}"
-        )
-        raise TypeError(message)
-    identity, source = item.get("id"), item.get("source")
-    return Document(
-        text=item["text"],
-        id=None if identity is None else str(identity),
-        score=item.get("score"),
-        source=source if isinstance(source, str) else None,
-    )
+def _look_at(views: MessageViews, indices: Iterable[int]) -> None:
+    """Read messages once, so that what is of no known shape is an error now, which says where."""
+    for index in indices:
+        try:
+            _ = views[index]
+        except (TypeError, ValueError) as error:
+            message = f"`messages[{index}]`: {error}"
+            raise type(error)(message) from error
 
 
 def _shape_of(rows: Sequence[Any], beside: Mapping[str, Any]) -> Shape:
@@ -207,7 +180,7 @@ def _shape_of(rows: Sequence[Any], beside: Mapping[str, Any]) -> Shape:
 
 
 def _is_message(item: object) -> bool:
-    return isinstance(item, Mapping) and isinstance(item.get("role"), str)
+    return isinstance(item, Mapping) and "role" in item
 
 
 def _is_plain(row: object) -> bool:
@@ -226,10 +199,3 @@ def _has_anthropic_parts(message: object) -> bool:
     if not isinstance(content, list):
         return False
     return any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in content)
-
-
-def _finite(literal: str) -> float:
-    number = float(literal)
-    if math.isinf(number):
-        raise ValueError(literal)
-    return number
