@@ -33,8 +33,8 @@ json_values = st.recursive(
 
 
 def said(messages):
-    """Return who says what; an empty part of a content says nothing."""
-    return [(message.role, [text for text in message.texts if text]) for message in messages]
+    """Return who says what. An empty part says nothing; a note of an attachment stands elsewhere in a file."""
+    return [(message.role, sorted(text for text in message.texts if text)) for message in messages]
 
 
 @settings(max_examples=150)

@@ -233,6 +233,10 @@ def test_what_cannot_be_read_is_refused_with_its_place(text, message):
         pytest.param("[10:32] User: good morning", False, id="a time"),
         pytest.param("[User]: good morning", False, id="a speaker"),
         pytest.param("{name} says good morning", False, id="a template"),
+        pytest.param("{{name}} says good morning", False, id="a template with two braces"),
+        pytest.param("{} says good morning", False, id="a template with nothing in it"),
+        pytest.param("[] nothing done", False, id="a box to tick"),
+        pytest.param("{'role'", True, id="an object as Python prints it"),
         pytest.param("good [morning]", False, id="prose"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -63,9 +64,8 @@ class PlaygroundSettings:
             message = "`model` or `target` must be given, got neither; name a model, or the most tokens of a request"
             raise ValueError(message)
         object.__setattr__(self, "shares", as_value(Shares, self.shares, name="shares"))
-        object.__setattr__(self, "strategies", tuple(self.strategies))
+        object.__setattr__(self, "strategies", _checked_strategies(self.strategies))
         object.__setattr__(self, "prices", read_prices(self.prices))
-        _check_strategies(self.strategies)
         _ = self.cuts  # policies check the rest
 
     @property
@@ -114,7 +114,11 @@ def _policy(name: ComparedStrategy, summarizer: Summarizer | None) -> HistoryPol
     return HistoryPolicy(strategy=name)
 
 
-def _check_strategies(names: tuple[str, ...]) -> None:
+def _checked_strategies(given: object) -> tuple[ComparedStrategy, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        message = f"`strategies` must be a sequence of strategies, got {given!r}"
+        raise ValueError(message)  # noqa: TRY004 - a ValueError, as for every other setting
+    names = tuple(given)
     known = get_args(ComparedStrategy)
     if wrong := [name for name in names if name not in known]:
         message = f"`strategies` must be of {', '.join(map(repr, known))}, got {wrong[0]!r}"
@@ -122,3 +126,4 @@ def _check_strategies(names: tuple[str, ...]) -> None:
     if len(set(names)) < len(names):
         message = f"`strategies` must name each strategy once, got {', '.join(map(repr, names))}"
         raise ValueError(message)
+    return names

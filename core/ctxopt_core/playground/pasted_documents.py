@@ -101,7 +101,7 @@ def _made_of(fields: Mapping[str, Any], text: Any, score: Any, number: int) -> D
     metadata = fields.get("metadata")
     beside: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
     said = (score, *(fields.get(key) for key in _SCORES), *(_number(beside.get(key)) for key in _SCORES))
-    identity = next((fields[key] for key in _IDS if fields.get(key) is not None), number)
+    identity = next((fields[key] for key in _IDS if fields.get(key) not in (None, "")), number)
     source = beside.get("source", fields.get("source"))
     return Document(
         text=text,

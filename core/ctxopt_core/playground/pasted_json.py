@@ -9,8 +9,8 @@ from typing import Any
 from ctxopt_core.errors import CtxoptError
 from ctxopt_core.request_files import parsed
 
-# A bracket alone opens a prose text as well, as in "[10:32] User: good morning".
-_OPENS_JSON = re.compile(r"\s*[\[{]\s*[\"\[{\]}]")
+# A bracket alone opens other texts as well, as in "[10:32] User: good morning" or "{{name}} says".
+_OPENS_JSON = re.compile(r"\s*(?:\[\s*(?:[\"\[{]|\]\s*\Z)|\{\s*(?:[\"']|\}\s*\Z))")
 
 
 class UnreadablePasteError(CtxoptError, ValueError):
