@@ -142,6 +142,8 @@ class Conversation:
         """Tell whether a message is a result, or a user's message with results in it."""
         if self.role(index) in TOOL_ROLES:
             return True
+        if index in self.costs and index not in self.special:
+            return False
         return self._views.plain(index) is None and bool(self.message(index).tool_results)
 
     def leave_results_out(self, index: int) -> None:

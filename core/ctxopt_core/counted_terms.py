@@ -22,7 +22,7 @@ def counted_terms(text: str) -> CountedTerms:
     known = _remembered.get(text)
     if known is None:
         terms = tokenize(text)
-        known = CountedTerms(dict(Counter(terms)), len(terms))
+        known = CountedTerms(Counter(terms), len(terms))
         _remembered.store(text, known, sys.getsizeof(text) + BYTES_PER_TERM * len(known.counts))
     return known
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from heapq import heapify, heappop
+from itertools import chain
+from typing import Protocol
 
-from ctxopt_core.counted_terms import CountedTerms, counted_terms
+from ctxopt_core.counted_terms import counted_terms
 from ctxopt_core.relevance import bm25_of_counts, counts_of, inverse_frequencies
 from ctxopt_core.word_rarity import rarity
 
 _MOST_TERMS = 8
 _LEAST_RARITY = 0.55
-_NOTHING: Mapping[str, int] = {}
 
 
 def bm25_with_feedback(
@@ -25,14 +27,7 @@ def bm25_with_feedback(
         best_texts: From how many of the best texts further terms are taken: the eight that are rarest among the texts.
         feedback_weight: What each of these is worth.
     """
-    return _with_feedback(
-        weights,
-        list(map(len, texts)),
-        lambda terms: counts_of(terms, texts),
-        lambda n: Counter(texts[n]),
-        best_texts=best_texts,
-        feedback_weight=feedback_weight,
-    )
+    return _with_feedback(weights, _TermLists(texts), best_texts=best_texts, feedback_weight=feedback_weight)
 
 
 def bm25_of_messages(
@@ -46,46 +41,95 @@ def bm25_of_messages(
         best_texts: From how many of the best texts further terms are taken.
         feedback_weight: What each of these is worth.
     """
-    held = list(map(counted_terms, texts))
-    return _with_feedback(
-        weights,
-        [known.length for known in held],
-        lambda terms: _among(terms, held),
-        lambda n: held[n].counts,
-        best_texts=best_texts,
-        feedback_weight=feedback_weight,
-    )
+    return _with_feedback(weights, _CountedTexts(texts), best_texts=best_texts, feedback_weight=feedback_weight)
+
+
+class _Texts(Protocol):
+    """Texts seen as their terms.
+
+    1. `lengths` are the numbers of terms in each text.
+    2. `counts(terms)` tells for each text how often it holds which of some terms.
+    3. `holding(terms)` tells in how many texts each of some terms is, and perhaps of others.
+    4. `terms_in(n)` are all terms of text n, each with how often it is there.
+    """
+
+    @property
+    def lengths(self) -> Sequence[int]: ...
+
+    def counts(self, terms: Collection[str]) -> Sequence[Mapping[str, int]]: ...
+
+    def holding(self, terms: Collection[str]) -> Mapping[str, int]: ...
+
+    def terms_in(self, n: int) -> Mapping[str, int]: ...
+
+
+class _TermLists:
+    """`_Texts` of lists of terms."""
+
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        self._texts = texts
+        self.lengths = list(map(len, texts))
+
+    def counts(self, terms: Collection[str]) -> Sequence[Mapping[str, int]]:
+        return counts_of(terms, self._texts)
+
+    def holding(self, terms: Collection[str]) -> Mapping[str, int]:
+        wanted = frozenset(terms)
+        return Counter(chain.from_iterable(map(wanted.intersection, self._texts)))
+
+    def terms_in(self, n: int) -> Mapping[str, int]:
+        return Counter(self._texts[n])
+
+
+class _CountedTexts:
+    """`_Texts` whose counted terms are remembered."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        known = list(map(counted_terms, texts))
+        self._counts = [text.counts for text in known]
+        self.lengths = [text.length for text in known]
+
+    def counts(self, terms: Collection[str]) -> Sequence[Mapping[str, int]]:
+        return [{term: counts[term] for term in terms if term in counts} for counts in self._counts]
+
+    def holding(self, terms: Collection[str]) -> Mapping[str, int]:  # noqa: ARG002
+        return Counter(chain.from_iterable(self._counts))  # counting all is faster than picking some
+
+    def terms_in(self, n: int) -> Mapping[str, int]:
+        return self._counts[n]
 
 
 def _with_feedback(
-    weights: Mapping[str, float],
-    lengths: Sequence[int],
-    count: Callable[[Collection[str]], Sequence[Mapping[str, int]]],
-    terms_in: Callable[[int], Mapping[str, int]],
-    *,
-    best_texts: int,
-    feedback_weight: float,
+    weights: Mapping[str, float], texts: _Texts, *, best_texts: int, feedback_weight: float
 ) -> list[float]:
-    """Score texts of which `count` tells how often each holds some terms, and `terms_in` all terms of one."""
-    scores = bm25_of_counts(weights, count(weights), lengths)
-    found: Counter[str] = Counter()
-    for n in _best(scores, best_texts):
-        found.update({term: times for term, times in terms_in(n).items() if _tells_something(term, weights)})
-    if not found:
+    scores = bm25_of_counts(weights, texts.counts(weights), texts.lengths)
+    strongest = dict.fromkeys(_strongest(weights, texts, _best(scores, best_texts)), feedback_weight)
+    if not strongest:
         return scores
-    counts = count(found)
-    rare = inverse_frequencies(counts)
-    strongest = sorted(found, key=lambda term: (-found[term] * rare[term], term))[:_MOST_TERMS]
-    further = bm25_of_counts(dict.fromkeys(strongest, feedback_weight), counts, lengths)
+    further = bm25_of_counts(strongest, texts.counts(strongest), texts.lengths)
     return [score + more for score, more in zip(scores, further, strict=True)]
 
 
-def _among(terms: Iterable[str], held: Iterable[CountedTerms]) -> list[Mapping[str, int]]:
-    wanted = frozenset(terms)
-    return [
-        {term: known.counts[term] for term in common} if (common := known.counts.keys() & wanted) else _NOTHING
-        for known in held
-    ]
+def _strongest(weights: Mapping[str, float], texts: _Texts, best: Sequence[int]) -> list[str]:
+    """Return the terms of the best texts that tell most beside those of the query."""
+    found = _summed([texts.terms_in(n) for n in best])
+    rare = inverse_frequencies(texts.holding(found), len(texts.lengths))
+    ranked = [(-times * rare[term], term) for term, times in found.items()]
+    heapify(ranked)
+    strongest: list[str] = []
+    while ranked and len(strongest) < _MOST_TERMS:
+        _, term = heappop(ranked)
+        if _tells_something(term, weights):
+            strongest.append(term)
+    return strongest
+
+
+def _summed(counts: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
+    total = dict(counts[0]) if counts else {}
+    for further in counts[1:]:
+        for term, times in further.items():
+            total[term] = total.get(term, 0) + times
+    return total
 
 
 def _best(scores: Sequence[float], number: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ctxopt_core.cut_points import accent_start, cluster_end, cluster_start, word_end, word_start
-from ctxopt_core.sentences import line_start_before, sentence_spans
+from ctxopt_core.sentences import line_start_before, sentence_spans, sentence_starts
 
 if TYPE_CHECKING:
     from ctxopt_core.tokens import TokenCounter
@@ -107,12 +107,12 @@ def _sentence_end(text: str, reach: int, fits: Fits, language: str) -> int:
 
 def _sentence_start(text: str, reach: int, fits: Fits, language: str) -> int:
     origin = line_start_before(text, reach - _CONTEXT)
-    spans = sentence_spans(text, start=origin, language=language)
+    starts = sentence_starts(text, start=origin, language=language)
     if reach - origin > _LONGEST_LINE and "\n" not in text[origin : reach - _CONTEXT]:
-        spans = sentence_spans(text, start=reach - _CONTEXT, language=language)
-        next(spans, None)
+        starts = sentence_starts(text, start=reach - _CONTEXT, language=language)
+        next(starts, None)
     beyond: list[int] = []
-    for start, _ in spans:
+    for start in starts:
         if start >= reach:
             found = _last_in_a_row(beyond[::-1], fits)
             if found or fits(start):

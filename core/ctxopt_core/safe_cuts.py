@@ -39,8 +39,8 @@ def pieces_from_end(text: str, size: int = PIECE) -> Iterator[tuple[int, int]]:
     """Yield the pieces of `pieces` kind from the end of the text backwards."""
     stop = len(text)
     while stop > size + _LOOK_AHEAD:
-        cut = _cut_before(text, stop - size)
-        if cut is None:
+        cut = cut_before(text, stop - size, within=_LOOK_AHEAD)
+        if cut == 0:
             break
         yield cut, stop
         stop = cut
@@ -48,9 +48,16 @@ def pieces_from_end(text: str, size: int = PIECE) -> Iterator[tuple[int, int]]:
         yield 0, stop
 
 
-def _cut_before(text: str, position: int) -> int | None:
-    for reach in (_LOOK_NEAR, _LOOK_AHEAD):
-        cut = SAFE_CUT.search(text, position - reach, position)
+def cut_after(text: str, position: int) -> int:
+    """Return the first safe cut of the hundred characters from `position` on; the length of the text without one."""
+    cut = SAFE_CUT.search(text, position, position + _LOOK_NEAR)
+    return len(text) if cut is None else cut.start()
+
+
+def cut_before(text: str, position: int, *, within: int = _LOOK_NEAR) -> int:
+    """Return a safe cut in the characters before `position`, in the last hundred if there is one; 0 without one."""
+    for reach in dict.fromkeys((_LOOK_NEAR, within)):
+        cut = SAFE_CUT.search(text, max(0, position - reach), position) if position > 0 else None
         if cut is not None:
             return cut.start()
-    return None
+    return 0

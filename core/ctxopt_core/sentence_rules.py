@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 _LONGEST_CALL = 4_000
 _OVERLAP = 64
 _LONGEST_MARKER = 12
+_REMEMBERED_LINES = 64
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ASCII_END = re.compile(r"[.!?)]\S{0,12}\s")
@@ -60,9 +62,11 @@ def joins_previous(character: str) -> bool:
     return character == "\u200d" or unicodedata.category(character)[0] == "M"
 
 
-def _starts(line: str, language: str) -> list[int]:
+# The head and the tail of a text are looked for one after the other, so the same lines come again at once.
+@lru_cache(maxsize=_REMEMBERED_LINES)
+def _starts(line: str, language: str) -> Sequence[int]:
     if not may_hold_several(line):
-        return []
+        return ()
     starts: list[int] = []
     previous = 0
     for proposed in _proposals(line, language):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ctxopt_core.count_cache import CountCache, shared_cache
 from ctxopt_core.fast_counting import fast_count_of
-from ctxopt_core.safe_cuts import PIECE, pieces, pieces_from_end
+from ctxopt_core.safe_cuts import PIECE, cut_after, cut_before, pieces, pieces_from_end
 from ctxopt_core.surrogates import has_surrogates, index_before_joining, joined_surrogates
 from ctxopt_core.vocabulary import BUNDLED_ENCODINGS, load_encoding
 
@@ -20,6 +20,8 @@ LONGEST_TOKEN_BYTES = 128
 # than in the whole text.
 _WINDOW = 2 * PIECE
 _UNSETTLED_TOKENS = 128
+# So many characters for each token are tokenised, then so many, where the start or the end of a text is asked for.
+_CHARACTERS_PER_TOKEN = (6, 9)
 _BLANK_RUN = 500_000
 _BLANK_BLOCK = 256_000
 # Characters that the tokenizers take for white space but not for a line break.
@@ -131,20 +133,36 @@ class TiktokenCounter:
     def _prefix(self, text: str, limit: int) -> int:
         left = limit
         for start, stop in pieces(text) if self._bundled else [(0, len(text))]:
-            read, tokens = self._window(text[start:stop], left, from_end=False)
+            tokens = self._start_of(text[start:stop], left)
             if len(tokens) > left:
-                return start + self._decodable_prefix(read, tokens, left)
+                return start + self._decodable(text[start:stop], tokens, left, from_end=False)
             left -= len(tokens)
         return len(text)
 
     def _suffix(self, text: str, limit: int) -> int:
         left = limit
         for start, stop in pieces_from_end(text) if self._bundled else [(0, len(text))]:
-            read, tokens = self._window(text[start:stop], left, from_end=True)
+            tokens = self._end_of(text[start:stop], left)
             if len(tokens) > left:
-                return len(text) - stop + self._decodable_suffix(read, tokens, left)
+                return len(text) - stop + self._decodable(text[start:stop], tokens, left, from_end=True)
             left -= len(tokens)
         return len(text)
+
+    def _start_of(self, piece: str, limit: int) -> list[int]:
+        """Return the tokens of a piece: all, or more than `limit` of the first."""
+        for characters in _CHARACTERS_PER_TOKEN if self._bundled else ():
+            near = cut_after(piece, characters * limit)
+            if near < len(piece) and len(tokens := self._encode(piece[:near])) > limit:
+                return tokens
+        return self._window(piece, limit, from_end=False)[1]
+
+    def _end_of(self, piece: str, limit: int) -> list[int]:
+        """Return the tokens of a piece: all, or more than `limit` of the last."""
+        for characters in _CHARACTERS_PER_TOKEN if self._bundled else ():
+            near = cut_before(piece, len(piece) - characters * limit)
+            if near > 0 and len(tokens := self._encode(piece[near:])) > limit:
+                return tokens
+        return self._window(piece, limit, from_end=True)[1]
 
     def _window_exceeds(self, piece: str, limit: int) -> bool:
         known = self.known(piece)
@@ -167,34 +185,21 @@ class TiktokenCounter:
             width = max(2 * width, (enough + enough // 16) * width // len(tokens))
         return piece, self._encode(piece)
 
-    def _decodable_prefix(self, text: str, tokens: list[int], limit: int) -> int:
-        parts = self._bytes_of(tokens[:limit])
-        while parts:
-            try:
-                prefix = b"".join(parts).decode("utf-8")
-            except UnicodeDecodeError:
-                parts.pop()
-                continue
-            if len(self._encode(prefix)) <= limit:
-                return len(prefix)
-            parts.pop()
-        return self._bisect(text, limit, from_end=False)
+    def _decodable(self, text: str, tokens: list[int], limit: int, *, from_end: bool) -> int:
+        """Return the characters of the first or the last `limit` tokens, or of fewer where they end inside one."""
+        for kept in range(limit, 0, -1):
+            length = self._length_within(tokens[-kept:] if from_end else tokens[:kept], limit)
+            if length is not None:
+                return length
+        return self._bisect(text, limit, from_end=from_end)
 
-    def _decodable_suffix(self, text: str, tokens: list[int], limit: int) -> int:
-        parts = self._bytes_of(tokens[len(tokens) - limit :])
-        while parts:
-            try:
-                suffix = b"".join(parts).decode("utf-8")
-            except UnicodeDecodeError:
-                parts.pop(0)
-                continue
-            if len(self._encode(suffix)) <= limit:
-                return len(suffix)
-            parts.pop(0)
-        return self._bisect(text, limit, from_end=True)
-
-    def _bytes_of(self, tokens: list[int]) -> list[bytes]:
-        return self._loaded().decode_tokens_bytes(tokens)
+    def _length_within(self, tokens: list[int], limit: int) -> int | None:
+        """Return the characters of a run of tokens; None where they are no text, or one that counts more alone."""
+        try:
+            text = self._loaded().decode_bytes(tokens).decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+        return len(text) if self._count_at_once(text) <= limit else None
 
     def _bisect(self, text: str, limit: int, *, from_end: bool) -> int:
         """The slow, certain way, for texts whose first `limit` tokens end on no character."""

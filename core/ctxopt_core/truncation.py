@@ -116,13 +116,13 @@ def _around_marker(
 
 
 def _marker_function(marker: CutMarker | Callable[[int], str] | str | None) -> Callable[[int, int], str]:
+    if marker is None:
+        return lambda start, stop: omission_marker(stop - start)
+    if isinstance(marker, str):
+        return lambda _start, _stop: marker
     if isinstance(marker, CutMarker):
         return marker.stands_for
-    if isinstance(marker, str):
-        constant = marker
-        return lambda _start, _stop: constant
-    counted = omission_marker if marker is None else marker
-    return lambda start, stop: counted(stop - start)
+    return lambda start, stop: marker(stop - start)
 
 
 def _check(side: str, marker: object) -> None:
