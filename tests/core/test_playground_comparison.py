@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -27,7 +29,9 @@ from ctxopt_core.playground.comparison import (
     PlaygroundSettings,
     compare,
 )
+from ctxopt_core.playground.pasted_history import read_history
 from gate_requests import gate_request, small_requests
+from hostile_text import openai_messages
 
 POLICIES = {
     "auto": HistoryPolicy(strategy="auto"),
@@ -83,14 +87,31 @@ def test_any_request_gives_what_a_fit_gives(request, target, selection):
             assert_same(outcome, fitted)
 
 
-def test_turns_and_documents_are_all_accounted_for():
-    request = gate_request(gates=10, turns=15)
-    for outcome in compare(request, PlaygroundSettings(model="gpt-4o", target=400)).outcomes:
-        turns = (outcome.turns_kept, outcome.turns_shortened, outcome.turns_summarised, outcome.turns_dropped)
-        documents = (outcome.documents_kept, outcome.documents_partial, outcome.documents_dropped)
-        assert (sum(turns), sum(documents)) == (15, 10)
-        assert outcome.turns_dropped
-        assert outcome.documents_kept < 10
+@settings(max_examples=60)
+@given(rows=openai_messages(), target=st.integers(1, 400))
+def test_any_pasted_conversation_is_compared(rows, target):
+    found = read_history(json.dumps(rows))
+    for outcome in compare(found.request, PlaygroundSettings(model="gpt-4o", target=target)).outcomes:
+        assert (outcome.error is None) is outcome.within_budget is (outcome.fitted is not None)
+        if outcome.fitted is not None:
+            assert outcome.output_tokens <= target
+            assert outcome.saved_tokens == max(0, outcome.input_tokens - outcome.output_tokens)
+
+
+@pytest.mark.parametrize("target", [200, 400, 1_000], ids=["tight", "less", "more"])
+def test_turns_are_told_by_what_is_left_of_their_messages(target):
+    for outcome in compare(gate_request(turns=15), PlaygroundSettings(target=target, shares=WIDE)).outcomes:
+        trimming = outcome.fitted.history
+        kept = set(trimming.kept)
+        states = Counter(
+            "dropped"
+            if kept.isdisjoint(turn)
+            else ("kept" if kept.issuperset(turn) and not set(turn) & trimming.shortened.keys() else "shortened")
+            for turn in [(2 * number, 2 * number + 1) for number in range(15)]
+        )
+        told = {"kept": outcome.turns_kept, "shortened": outcome.turns_shortened, "dropped": outcome.turns_dropped}
+        assert Counter(told) == states
+        assert outcome.turns_summarised == 0
 
 
 def test_what_is_saved_is_told_in_dollars_at_prices_of_ones_own():

@@ -105,6 +105,7 @@ def test_metadata_and_source_are_kept():
         pytest.param(json.dumps([[SEVEN]]), "document 1: .* got a list", id="a list in a list"),
         pytest.param(lines({"text": SEVEN}) + "\n{oops", "line 2: not JSON", id="a line that is no JSON"),
         pytest.param('[{"text": "Gate 7"', "not JSON", id="cut off"),
+        pytest.param('[{"text": "Gate 7", "score": NaN}]', "NaN, which is no number in JSON", id="not a number"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(text, message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from json import JSONDecodeError
 from typing import Any
 
 from ctxopt_core.errors import CtxoptError
@@ -48,9 +49,14 @@ def read_json(text: str) -> PastedJson:
             (number, line) for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if line.strip()
         ]
         if len(rows) < 2 or not _is_json(rows[0][1]):
-            message = f"{error}; paste JSON as a program writes it, with double quotes and `null`"
-            raise UnreadablePasteError(message) from error
+            raise UnreadablePasteError(_refusal(error)) from error
     return PastedJson(values=tuple(_of_line(*row) for row in rows), lines=tuple(number for number, _ in rows))
+
+
+def _refusal(error: ValueError) -> str:
+    if not isinstance(error.__cause__, JSONDecodeError):
+        return str(error)
+    return f"{error}; paste JSON as a program writes it, with double quotes and `null`"
 
 
 def _is_json(line: str) -> bool:
