@@ -65,7 +65,7 @@ class Times:
     show_default=True,
     help="How many lines are read.",
 )
-@format_option()
+@format_option
 def bench_command(file: Path, most: int, form: Format, **options: Any) -> None:
     """Time how long fitting the requests of FILE takes, beside tokenising them once.
 
@@ -80,7 +80,7 @@ def bench_command(file: Path, most: int, form: Format, **options: Any) -> None:
         if not times.fitting:
             message = "there is no request in the file that could be fitted, so there is nothing to time"
             raise ValueError(message)
-        show_figures(_figures(times), form)
+        show_figures(_figures(times), form, title="Fitting beside tokenising")
     if times.rejected:
         raise click.exceptions.Exit(SOME_REJECTED)
 

@@ -25,7 +25,7 @@ _ANY_LIMIT = 2**62
 @file_argument
 @limit_options
 @line_option
-@format_option()
+@format_option
 def count_command(file: Path, line: int | None, form: Format, **options: Any) -> None:
     """Count the tokens of FILE (- for the standard input), and tell whether they fit.
 
@@ -35,7 +35,7 @@ def count_command(file: Path, line: int | None, form: Format, **options: Any) ->
     with plain_messages():
         choices = choices_of(**options)
         stored, text = _request_or_text(file, line)
-        show_figures(_figures(choices, stored, text), form)
+        show_figures(_figures(choices, stored, text), form, title="What is counted")
 
 
 def _request_or_text(file: Path, line: int | None) -> tuple[StoredRequest | None, str]:

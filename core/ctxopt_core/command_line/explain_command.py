@@ -31,7 +31,7 @@ _LONGEST_NAME, _LONGEST_PREVIEW = 40, 80
 @cutting_options
 @line_option
 @click.option("--show-content", is_flag=True, help="Show the beginnings of texts as well; without it, figures alone.")
-@format_option(html=True)
+@format_option
 def explain_command(*, file: Path, line: int | None, show_content: bool, form: Format, **options: Any) -> None:
     """Say why each document and each turn of the request in FILE is kept or dropped.
 

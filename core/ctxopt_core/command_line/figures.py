@@ -11,22 +11,23 @@ import click
 from ctxopt_core.budget import ContextBudget
 from ctxopt_core.catalogue import builtin_index
 from ctxopt_core.model_window import ModelWindow
+from ctxopt_core.sheet import Sheet
+from ctxopt_core.sheet_html import as_html
 
 Format = Literal["table", "json", "html"]
 F = TypeVar("F", bound=Callable[..., Any])
 _FORMATS: tuple[Format, ...] = ("table", "json", "html")
 
 
-def format_option(*, html: bool = False) -> Callable[[F], F]:
-    """Return the option that says how figures are printed.
-
-    Args:
-        html: Whether a page is one of the choices.
-    """
-    choices = _FORMATS if html else _FORMATS[:2]
+def format_option(command: F) -> F:
+    """Give a command the option that says how figures are printed."""
     return click.option(
-        "--format", "form", type=click.Choice(choices), default="table", help="How the figures are printed."
-    )
+        "--format",
+        "form",
+        type=click.Choice(_FORMATS),
+        default="table",
+        help="How the figures are printed: html is a whole page.",
+    )(command)
 
 
 def write_bytes(content: bytes) -> None:
@@ -39,12 +40,21 @@ def show(text: str) -> None:
     click.echo(text.encode("utf-8", "backslashreplace"))
 
 
-def show_figures(figures: Mapping[str, Any], form: Format) -> None:
-    """Write names and values: aligned lines, without those that are None, or one line of JSON."""
+def show_figures(figures: Mapping[str, Any], form: Format, *, title: str) -> None:
+    """Write names and values: aligned lines or a page, without those that are None, or one line of JSON.
+
+    Args:
+        figures: The values by their names.
+        form: How they are written.
+        title: What they are, as the title of a page.
+    """
     if form == "json":
-        show(json.dumps({name.replace(" ", "_"): value for name, value in figures.items()}))
+        show(json.dumps({_as_key(name): value for name, value in figures.items()}))
         return
     shown = {name: _as_text(value) for name, value in figures.items() if value is not None}
+    if form == "html":
+        show(as_html(Sheet(title=title, facts=tuple(shown.items())), standalone=True))
+        return
     width = max(map(len, shown))
     for name, text in shown.items():
         show(f"{name:<{width}}  {text}")
@@ -63,6 +73,11 @@ def tokenizer_figures(budget: ContextBudget) -> dict[str, Any]:
         "according to": _sources(known),
         "checked": known.checked.isoformat() if known.checked else None,
     }
+
+
+def _as_key(name: str) -> str:
+    """Return the name of a figure as a key of JSON."""
+    return name.replace(",", "").replace(" ", "_")
 
 
 def _as_text(value: object) -> str:

@@ -21,7 +21,7 @@ from ctxopt_core.report import FitReport
 @limit_options
 @cutting_options
 @line_option
-@format_option(html=True)
+@format_option
 def plan_command(file: Path, line: int | None, form: Format, **options: Any) -> None:
     """Show what `fit` would keep, cut and drop of the request in FILE (- for the standard input), in tokens."""
     with plain_messages():

@@ -24,7 +24,7 @@ from ctxopt_core.windows import OnUnknown
     default="fallback",
     help="What to do about an unknown model: show the smallest window known, with a warning, or end with 1.",
 )
-@format_option()
+@format_option
 def window_command(
     model: str, context_window: int | None, output_reserve: int | None, on_unknown: OnUnknown, form: Format
 ) -> None:
@@ -33,7 +33,7 @@ def window_command(
         budget = ContextBudget.for_model(
             model, context_window=context_window, output_reserve=output_reserve, on_unknown=on_unknown
         )
-        show_figures(_window_figures(budget), form)
+        show_figures(_window_figures(budget), form, title=f"The window of {model}")
 
 
 def _window_figures(budget: ContextBudget) -> dict[str, Any]:
