@@ -37,7 +37,7 @@ notebooks: .venv-notebooks/installed  ## Run the notebooks, and render them into
 	.venv-notebooks/bin/jupyter-nbconvert --to html --execute --log-level WARN --output-dir build/notebooks notebooks/*.ipynb
 
 playground: venv  ## Serve the playground as a page of this machine, and open it
-	$(BIN)/voila notebooks/06_playground.ipynb
+	JUPYTER_PATH=notebooks/voila $(BIN)/voila --template=playground notebooks/06_playground.ipynb
 
 docs: .venv-docs/installed  ## Build the site into build/site; a broken link is an error
 	.venv-docs/bin/zensical build --clean --strict

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ctxopt_core.history_view import HistoryStrategy, HistoryView
     from ctxopt_core.model_summarizer import summarizer
     from ctxopt_core.model_window import ModelWindow
+    from ctxopt_core.playground.page import Playground
     from ctxopt_core.relevance import Scorer, bm25_scorer
     from ctxopt_core.remote_counter import AnthropicRequestCounter
     from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
@@ -60,6 +61,7 @@ __all__ = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "Playground",
     "Scorer",
     "Section",
     "Shares",
@@ -111,6 +113,7 @@ _HOMES = {
     "ModelWindow": "model_window",
     "Packing": "documents",
     "PlainDocuments": "rendering",
+    "Playground": "playground.page",
     "Scorer": "relevance",
     "Section": "sections",
     "Shares": "budget",

@@ -32,6 +32,7 @@ CORE_NAMES = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "Playground",
     "Scorer",
     "Section",
     "Shares",

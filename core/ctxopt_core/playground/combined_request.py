@@ -1,0 +1,58 @@
+"""The history and the documents of the playground as one request, also as the file that it would lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ctxopt_core.fitted import FittedContext
+from ctxopt_core.fitted_files import as_json, fitted_content
+from ctxopt_core.playground.pasted_history import PastedHistory
+from ctxopt_core.request import ContextRequest, Document
+from ctxopt_core.request_files import StoredRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedRequest:
+    """What is compared.
+
+    Args:
+        request: The request.
+        stored: The same as it would lie in a file; None for one that was given in code.
+    """
+
+    request: ContextRequest
+    stored: StoredRequest | None = None
+
+    def fitted_json(self, fitted: FittedContext) -> bytes | None:
+        """Return what is left of the request, as the JSON of a file; None for one that was given in code."""
+        return None if self.stored is None else as_json(fitted_content(self.stored, fitted), indent=1)
+
+
+def combined(
+    history: PastedHistory | None, documents: Sequence[Document] | None, given: ContextRequest | None
+) -> CombinedRequest:
+    """Return one request of what is in the boxes, and of what was given in code where they are empty.
+
+    Args:
+        history: What the box for the history holds. It may have documents of its own, too.
+        documents: What the box for documents holds; they take the place of the others.
+        given: A request that was given in code; it stands where there is no history.
+    """
+    if history is None:
+        request = given or ContextRequest()
+        return CombinedRequest(request=request if documents is None else replace(request, documents=documents))
+    stored = history.stored if documents is None else _with_documents(history.stored, documents)
+    return CombinedRequest(request=stored.request, stored=stored)
+
+
+def _with_documents(stored: StoredRequest, documents: Sequence[Document]) -> StoredRequest:
+    beside = {**stored.arguments, "documents": [_row(document) for document in documents]}
+    if stored.messages is not None:
+        beside["messages"] = stored.messages
+    return replace(stored, content=beside, envelope=None, request=replace(stored.request, documents=tuple(documents)))
+
+
+def _row(document: Document) -> dict[str, object]:
+    fields = {"id": document.id, "score": document.score, "source": document.source, "text": document.text or ""}
+    return {name: value for name, value in fields.items() if value is not None}

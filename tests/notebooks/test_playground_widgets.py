@@ -1,0 +1,361 @@
+"""The playground without a browser: what is assigned and pasted moves the widgets, and they move the comparison."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import sys
+import warnings
+from base64 import b64decode
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from ctxopt_core import ContextBudget, ContextRequest, Document, Message, Playground, Shares, fit, summarizer
+from parsed_html import elements, parsed_html
+
+SPOKEN = "We spoke of lanterns and of how many hours they burn in a quiet night. " * 8
+ROWS = [{"role": role, "content": f"{i}. {SPOKEN}"} for i in range(10) for role in ("user", "assistant")]
+ASKED = {"role": "user", "content": "Which lantern burns longest?"}
+DOCUMENTS = [{"id": f"d{i}", "score": i, "text": f"Lantern {i} burns {i} hours. " * 20} for i in range(6)]
+HOSTILE = "<img src=x onerror=alert(1)>\u202e<|endoftext|>\ud800"
+
+
+class Dumped:
+    """A message as frameworks have it: an object that can say what it holds."""
+
+    def __init__(self, **fields):
+        self.fields = fields
+
+    def model_dump(self, *, mode):
+        assert mode == "json"
+        return self.fields
+
+
+@pytest.fixture
+def playground():
+    return Playground([*ROWS, ASKED], DOCUMENTS, target=800, output_reserve=200)
+
+
+def outcome(playground, strategy="turns"):
+    return next(one for one in playground.comparison.outcomes if one.strategy == strategy)
+
+
+def left(playground, strategy="turns"):
+    return outcome(playground, strategy).output_tokens
+
+
+def html_of(playground):
+    shown = playground._page.outcomes
+    boxes = playground._page.history.status, playground._page.documents.status
+    return [widget.value for widget in (shown.status, shown.cards, shown.report, shown.glance, *boxes)]
+
+
+def test_it_starts_with_an_example_that_is_cut():
+    playground = Playground()
+
+    assert playground.problem == ""
+    assert len(playground.request.documents) == 12
+    assert all(one.within_budget and one.saved_tokens > 0 for one in playground.comparison.outcomes)
+
+
+def test_what_it_shows_is_what_fit_says(playground):
+    budget = ContextBudget.for_model("gpt-4o", target=800, output_reserve=200)
+    report = fit(playground.request, budget, history={"strategy": "turns"}).report
+
+    assert left(playground) == report.output_tokens
+    assert f"{report.output_tokens:,} of 800 tokens" in playground._page.outcomes.cards.value
+    assert f"{report.saved:,} ({1 - report.ratio:.0%})" in playground._page.outcomes.cards.value
+
+
+WIDGETS = {
+    "share": lambda page: (page.panel.shares.sliders["history"], 80),
+    "window": lambda page: (page.panel.window.window, 700),
+    "reserve": lambda page: (page.panel.window.reserve, 500),
+    "whole": lambda page: (page.panel.window.whole, True),
+    "model": lambda page: (page.panel.window.model, "gpt-4"),
+    "selection": lambda page: (page.panel.selection, "optimal"),
+}
+
+
+@pytest.mark.parametrize("widget", WIDGETS.values(), ids=WIDGETS)
+def test_a_widget_that_is_moved_is_a_new_comparison_of_the_settings_that_it_stands_for(playground, widget):
+    before = playground.settings, [one.fitted.report.to_dict() for one in playground.comparison.outcomes]
+    moved, value = widget(playground._page)
+
+    moved.value = value
+
+    settings = playground.settings
+    policy = {"selection": settings.selection}
+    expected = fit(playground.request, settings.budget(), history={"strategy": "turns"}, documents=policy).report
+    assert left(playground) == expected.output_tokens
+    assert (settings, [one.fitted.report.to_dict() for one in playground.comparison.outcomes]) != before
+
+
+def test_a_strategy_that_is_not_ticked_is_not_compared(playground):
+    playground._page.panel.strategies["auto"].value = False
+
+    assert playground.comparison.outcomes[0].strategy == "turns"
+    assert playground._page.outcomes.chosen.options == playground.settings.compared
+
+
+def test_no_strategy_at_all_is_told_and_the_last_results_stay(playground):
+    before = playground.comparison
+    for box in playground._page.panel.choices.children:
+        box.value = False
+
+    assert "at least one" in playground.problem
+    assert "What is below is from before" in playground._page.outcomes.status.value
+    assert len(playground.comparison.outcomes) == 1  # of the last one that was ticked
+    assert before is not playground.comparison
+
+
+def test_settings_that_are_assigned_move_the_widgets(playground):
+    playground.settings = replace(
+        playground.settings,
+        model="gpt-4",
+        target=1_000,
+        output_reserve=24,
+        shares=Shares(documents=62.5, history=12.5),
+        selection="score",
+    )
+
+    panel = playground._page.panel
+    assert panel.window.model.value == "gpt-4"
+    assert (round(panel.window.window.value), panel.window.reserve.value) == (1_024, 24)
+    assert panel.shares.sliders["history"].value == 12.5
+    assert panel.selection.value == "score"
+    assert playground.settings.target == 1_000
+    assert outcome(playground).fitted.report.input_budget == 1_000
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4", "claude-sonnet-4-5", "nobody-knows-this-1", None])
+def test_any_budget_of_any_model_is_what_was_asked_for(model):
+    for target, reserve in ((100, 0), (777, 0), (1_000, 333), (5_000, 4_000)):
+        playground = Playground([ASKED], model=model, target=target, output_reserve=reserve)
+
+        assert (playground.settings.target, playground.settings.output_reserve) == (target, reserve)
+        assert playground.comparison.budget.input_tokens <= target
+
+
+def test_the_reserve_follows_the_model_until_it_is_moved():
+    playground = Playground([ASKED])
+    window = playground._page.panel.window
+
+    assert window.output_reserve == 4_096
+    window.model.value = "gpt-4"
+    assert window.output_reserve == 1_024
+    window.reserve.value = 512
+    window.model.value = "gpt-4o"
+    assert window.output_reserve == 512
+
+
+def test_a_model_that_nobody_knows_is_told_and_assumed(playground):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        playground._page.panel.window.model.value = "nobody-knows-this-2"
+
+    assert "smallest chat window" in playground._page.panel.window.status.value
+    assert playground.problem == ""
+    assert "no price known" in playground._page.outcomes.cards.value
+
+
+def test_shares_that_do_not_add_up_are_told_without_a_warning(playground):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        playground._page.panel.shares.sliders["documents"].value = 0
+        assert "Together 50 %" in playground._page.panel.shares.status.value
+        playground._page.panel.shares.sliders["history"].value = 100
+
+    assert "scaled to 100 %" in playground._page.panel.shares.status.value
+    assert playground.problem == ""
+
+
+def test_a_budget_that_holds_nothing_is_told_on_each_card(playground):
+    playground.settings = replace(playground.settings, target=1)
+
+    assert playground.problem == ""
+    assert all(one.error for one in playground.comparison.outcomes)
+    assert playground._page.outcomes.cards.value.count("Does not fit") == 5
+    assert "Problem" in playground._page.outcomes.report.value
+
+
+PASTED = {
+    "messages": ([*ROWS, ASKED], 21),
+    "objects": ([Dumped(**row) for row in [*ROWS, ASKED]], 21),
+    "request": ({"messages": [*ROWS, ASKED], "tools": []}, 21),
+    "json": (json.dumps([*ROWS, ASKED]), 21),
+    "transcript": ("User: Is it lit?\nAssistant: It is.\nUser: Still?", 3),
+}
+
+
+@pytest.mark.parametrize(("given", "messages"), PASTED.values(), ids=PASTED)
+def test_a_history_may_come_in_any_of_these_ways(given, messages):
+    playground = Playground(given, target=900)
+
+    assert len(playground.request.history) == messages
+    playground.history = "User: Lit?"
+    assert len(playground.request.history) == 1
+    playground.history = given
+    assert len(playground.request.history) == messages
+
+
+def test_a_request_that_is_given_stands_until_something_is_pasted():
+    request = ContextRequest(history=[Message(role="user", content="Lit?")], documents=[Document(text="It is.")])
+    playground = Playground(request)
+
+    assert playground.request is request
+    playground.documents = [Document(id="d", text="It is not.", score=1.0)]
+    assert [document.text for document in playground.request.documents] == ["It is not."]
+    assert playground.request.history == request.history
+    playground.history = [ASKED, ASKED]
+    assert len(playground.request.history) == 2
+    playground.history = playground.documents = ""
+    assert playground.request is request
+
+
+WRONG = {
+    "number": ((7,), TypeError),
+    "bytes": ((b"User: Lit?",), TypeError),
+    "items": (([7],), TypeError),
+    "broken": (("[{",), ValueError),
+    "documents": ((None, [7]), TypeError),
+    "no_json": (([{"role": "user", "content": object()}],), TypeError),
+}
+
+
+@pytest.mark.parametrize(("arguments", "error"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_read_is_an_error_in_code(arguments, error):
+    with pytest.raises(error):
+        Playground(*arguments)
+
+
+def test_a_broken_paste_is_told_beside_the_box_and_the_last_results_stay(playground):
+    before = playground.comparison
+
+    playground.history = '[{"role": '
+
+    assert "not JSON" in playground.problem
+    assert "ctxopt-problem" in playground._page.history.status.value
+    assert "What is below is from before" in playground._page.outcomes.status.value
+    assert [one.output_tokens for one in playground.comparison.outcomes] == [
+        one.output_tokens for one in before.outcomes
+    ]
+    playground.history = [ASKED]
+    assert playground.problem == ""
+    assert "from before" not in playground._page.outcomes.status.value
+
+
+def uploaded(content):
+    return (
+        {
+            "name": "chat.json",
+            "type": "",
+            "size": len(content),
+            "content": memoryview(content),
+            "last_modified": datetime.now(UTC),
+        },
+    )
+
+
+FILES = {
+    "utf_8": json.dumps([ASKED]).encode(),
+    "byte_order_mark": json.dumps([ASKED]).encode("utf-8-sig"),
+    "utf_16": json.dumps([ASKED]).encode("utf-16"),
+    "crlf": b"User: Which lantern burns longest?\r\n",
+}
+
+
+@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
+def test_a_loaded_file_is_put_into_the_box(playground, content):
+    playground._page.history.upload.value = uploaded(content)
+
+    assert [message.texts[0].strip() for message in playground.request.history] == [ASKED["content"]]
+    assert "Which lantern" in playground.history
+
+
+def test_a_file_that_is_no_text_is_told_and_another_one_is_read(playground):
+    box = playground._page.history
+
+    box.upload.value = uploaded(b"\x89PNG\x00\xff")
+    assert "UTF-8" in playground.problem
+    box.upload.value = uploaded(json.dumps([ASKED]).encode())
+    assert playground.problem == ""
+    playground.history = "User: Lit?"
+    assert box.upload.value == ()
+
+
+def test_the_report_is_of_the_chosen_strategy_and_shows_content_only_when_asked(playground):
+    shown = playground._page.outcomes
+
+    shown.chosen.value = "sliding_window"
+    assert "sliding_window" in shown.report.value
+    assert "quiet night" not in "".join(html_of(playground))
+    shown.previews.value = True
+    assert "quiet night" in shown.report.value
+    playground.history = "User: Lit?"
+    assert shown.chosen.value == "sliding_window"
+
+
+def test_the_fitted_request_can_be_downloaded_as_json(playground):
+    link = parsed_html(playground._page.outcomes.download.value).all("a")[0]
+    _, _, data = link.attributes["href"].partition("base64,")
+    content = json.loads(b64decode(data))
+    assert len(content["messages"]) == outcome(playground, "auto").fitted.report.history.kept
+    assert len(content["documents"]) == len(outcome(playground, "auto").fitted.documents.kept)
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["counts", "previews"])
+def test_hostile_text_is_text(asked):
+    rows = [{"role": "user", "content": HOSTILE * 200}, {"role": "assistant", "content": HOSTILE}, ASKED]
+    documents = [{"id": HOSTILE, "text": HOSTILE * 99}]
+    playground = Playground(rows, documents, model=f"<b>{HOSTILE.replace(chr(0xD800), '')}", target=300)
+    playground._page.outcomes.previews.value = asked
+
+    for html in html_of(playground):
+        found = elements(parsed_html(html))
+        assert not {"img", "script"} & {element.tag for element in found}
+        assert "\ud800" not in html
+        assert "\u202e" not in html
+        assert not any(name.startswith("on") for element in found for name in element.attributes)
+
+
+def test_the_example_can_be_loaded_again(playground):
+    playground._page.example.click()
+
+    assert len(playground.request.history) == 34
+    assert playground.settings.target == 1_536
+
+
+def test_a_summarizer_adds_the_strategies_that_need_one():
+    playground = Playground([*ROWS, ASKED], target=900, summarizer=summarizer(lambda text: "Lanterns."))
+
+    names = [one.strategy for one in playground.comparison.outcomes]
+    assert names[-2:] == ["summarize", "hybrid"]
+    assert [box.description for box in playground._page.panel.choices.children] == names
+    playground.settings = replace(playground.settings, summarizer=None, strategies=("turns",))
+    assert [box.description for box in playground._page.panel.choices.children] == names[:-2]
+
+
+def test_a_notebook_is_shown_the_widgets(playground):
+    bundle = playground._repr_mimebundle_(include=None, exclude=None)
+    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == playground._page.widget.model_id
+
+
+def test_without_ipywidgets_the_error_names_the_extra(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name.partition(".")[0] == "ipywidgets":
+            raise ModuleNotFoundError(name, name="ipywidgets")
+        return real(name, *rest)
+
+    for name in [name for name in sys.modules if name.startswith("ctxopt_core.playground.live_page")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(builtins, "__import__", without)
+
+    with pytest.raises(ImportError, match=r"ctxopt-core\[playground\]"):
+        Playground()
