@@ -26,7 +26,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     shortened = {}
     for index, tokens in rows.items():
         if tokens < draft.conversation.cost(index):
-            cut = view.first_left if index == view.first else view.shortened(index)
+            cut = view.first_left if index == view.first else view.shortened(index, tokens)
             if cut is None:
                 return False
             shortened[index] = cut

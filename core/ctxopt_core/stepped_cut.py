@@ -36,11 +36,13 @@ class Step(NamedTuple):
     """Where the cut stands.
 
     Units before `cut` are gone, except for the user message that opened the turn in which the cut lies. Of those that
-    stay, the ones before `lowered` have their results lowered.
+    stay, the ones before `lowered` have their results lowered. The newest unit, whose results are not read yet, has at
+    most `room` tokens, where it would not fit whole even alone.
     """
 
     cut: int = 0
     lowered: int = 0
+    room: int | None = None
 
 
 def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int, leading: int = 0) -> Iterator[Step | None]:
@@ -86,10 +88,11 @@ def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int, leadi
             requests -= units[cut].opener != cut
             exchanges -= units[cut].is_exchange
             cut += 1
-        if total + held() > limit:
+        room = limit - (total + held() - unit.full) if total + held() > limit else None
+        yield Step(cut, lowered, room) if room is None or unit.low <= room else None
+        if room is not None:
             total -= unit.saved
             lowered = n + 1
-        yield Step(cut, lowered) if total + held() <= limit else None
 
 
 def _freed(limit: int, total: int, requests: int) -> float:

@@ -9,6 +9,7 @@ from ctxopt_core.excerpts import Shortened, shorten_message
 from ctxopt_core.first_message import within_cap
 from ctxopt_core.history import HistoryPolicy
 from ctxopt_core.placeholder_draft import WIDEST_NOTE, PlaceholderDraft
+from ctxopt_core.result_rooms import level_down
 from ctxopt_core.shrinking import lowest_tokens
 from ctxopt_core.stepped_cut import Step, StepUnit, large_results, steps
 from ctxopt_core.tokens import TokenCounter
@@ -71,6 +72,8 @@ class SteppedView:
                 lowered = n < step.lowered or (step.lowered > 0 and n < end - 1 and n in self.large)
                 low = lowered and index in units[n].results
                 rows[index] = self._low(index) if low else conversation.cost(index)
+        if step.room is not None:
+            rows.update(self._rooms(units[end - 1], step.room))
         if self.first is not None and self.first_left is not None:
             rows.setdefault(self.first, self.first_left.tokens)
         return dict(sorted(rows.items()))
@@ -86,10 +89,10 @@ class SteppedView:
             return False
         return self.kept[self.opener(step)].indices[0] != first
 
-    def shortened(self, index: int) -> Shortened | None:
-        """Return the texts of a message whose results are lowered; they depend on nothing but the message."""
+    def shortened(self, index: int, tokens: int) -> Shortened | None:
+        """Return the texts with which a message counts at most `tokens`; they depend on nothing but these two."""
         message, cost = self.conversation.message(index), self.conversation.cost(index)
-        return shorten_message(message, cost, self._low(index), self.counter, references=self._references)
+        return shorten_message(message, cost, tokens, self.counter, references=self._references)
 
     def repeated_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
         """Return the tokens of the messages that repeat the start of the request before, byte for byte.
@@ -138,6 +141,12 @@ class SteppedView:
         head = 0 if self.first_left is None else self.first_left.tokens + self.note_tokens
         leading = next((n for n, unit in enumerate(self.kept) if unit.kind == "user"), 0)
         return list(steps(units, limit, first=first, head=head, leading=leading))
+
+    def _rooms(self, unit: Unit, room: int) -> Mapping[int, int]:
+        """Return what each result of a unit may count so that the unit is within `room`; the longest give way."""
+        saved = [self.conversation.cost(index) - self._low(index) for index in unit.results]
+        extras = level_down(saved, room - (unit.tokens - sum(saved)))
+        return {index: self._low(index) + extra for index, extra in zip(unit.results, extras, strict=True)}
 
     def _low(self, index: int) -> int:
         """Return what a result counts at most when it is lowered. One with attachments or words beside it is not."""

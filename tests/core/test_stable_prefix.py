@@ -212,6 +212,28 @@ def test_h21_a_large_result_is_lowered_as_soon_as_another_unit_follows(exchanges
     assert found == [Step(*step) for step in wanted]
 
 
+@pytest.mark.parametrize("words", [600, 1_100, 3_000])
+def test_h21_a_result_that_is_not_read_yet_has_all_the_room_that_there_is(words):
+    messages = [user(6, 0), *exchange(words, 0)]
+    fitted = fitted_messages(messages, 1_000)
+
+    assert fitted.report.output_tokens == min(fitted.report.input_tokens, 1_000)
+    read = fitted_messages([*messages, *exchange(5, 1)], 1_000)
+    assert words < 1_000 or read.report.output_tokens < 200
+
+
+def test_h21_results_that_are_not_read_yet_share_the_room():
+    both = [*exchange(3_000, 0), *exchange(300, 1), *exchange(2_000, 2)]
+    calls = Message(role="assistant", tool_calls=tuple(call for message in both for call in message.tool_calls))
+    results = [message for message in both if message.role == "tool"]
+    fitted = fitted_messages([user(6, 0), calls, *results], 1_000)
+
+    left = [len(shortened.texts[0].split()) for shortened in fitted.history.shortened.values()]
+    assert fitted.report.output_tokens <= 1_000
+    assert sorted(fitted.history.shortened) == [2, 4]
+    assert min(left) > 250
+
+
 COSTS = st.lists(
     st.tuples(st.integers(4, 60), st.integers(0, 40), st.booleans(), st.booleans()), min_size=1, max_size=60
 )
@@ -238,7 +260,8 @@ def test_h21_a_step_always_fits_and_the_cut_never_goes_back(rows, limit, head):
                 for n, u in enumerate(stays[:-1])
                 if step.cut + n >= step.lowered and u.saved > int(limit * 0.15) and step.lowered
             ]
-            assert least - sum(early) <= limit
+            unread = 0 if step.room is None else found[end].full - step.room
+            assert least - sum(early) - unread <= limit
     for end in range(1, len(found)):
         assert list(steps(found[:end], limit, first=0, head=head)) == walked[:end]
 
