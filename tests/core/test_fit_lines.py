@@ -115,6 +115,7 @@ def test_an_interrupted_run_is_resumed_as_if_it_had_not_been(mixed, tmp_path, fi
         (whole, "part.jsonl", fitted),
         (tmp_path / "whole.jsonl.rejected", "part.jsonl.rejected", rejected_by_then),
         (tmp_path / "whole.reports", "part.reports", fitted + 1),
+        (tmp_path / "whole.jsonl.run", "part.jsonl.run", fitted + rejected_by_then + 2),
     ):
         lines = path.read_bytes().splitlines(keepends=True)[:most]
         (tmp_path / name).write_bytes(b"".join(lines) + rest)
@@ -124,6 +125,7 @@ def test_an_interrupted_run_is_resumed_as_if_it_had_not_been(mixed, tmp_path, fi
     assert part.read_bytes() == whole.read_bytes()
     assert (tmp_path / "part.jsonl.rejected").read_bytes() == (tmp_path / "whole.jsonl.rejected").read_bytes()
     assert (tmp_path / "part.reports").read_bytes() == (tmp_path / "whole.reports").read_bytes()
+    assert (tmp_path / "part.jsonl.run").read_bytes() == (tmp_path / "whole.jsonl.run").read_bytes()
     assert done.exit_code == 3
     before = f", {rejected_by_then} of them rejected" if rejected_by_then else ""
     assert f"{fitted + rejected_by_then} done before{before}; " in done.stderr or not fitted + rejected_by_then
@@ -132,14 +134,6 @@ def test_an_interrupted_run_is_resumed_as_if_it_had_not_been(mixed, tmp_path, fi
 def test_resuming_a_run_that_has_not_begun_begins_it(good, tmp_path):
     run("fit", good, *LIMIT, "--out", tmp_path / "out.jsonl", "--resume")
     assert numbers(tmp_path / "out.jsonl") == list(range(30))
-
-
-def test_results_of_another_file_are_not_added_to(good, mixed, tmp_path):
-    run("fit", good, *LIMIT, "--out", tmp_path / "out.jsonl")
-    done = run("fit", mixed, *LIMIT, "--out", tmp_path / "out.jsonl", "--resume")
-    assert done.exit_code == 1
-    assert "there are 30 results already, and only 6 requests" in done.stderr
-    assert len(lines_in(tmp_path / "out.jsonl")) == 30
 
 
 def test_a_report_of_each_request_names_its_line(mixed, tmp_path):

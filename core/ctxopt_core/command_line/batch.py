@@ -1,10 +1,10 @@
-"""Fitting the requests of a file of lines, one after the other, with no more than one of them in memory."""
+"""Fitting the requests of a file of lines, in their order, with few of them in memory."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,12 +12,14 @@ from pathlib import Path
 import click
 
 from ctxopt_core.command_line.batch_files import BatchFiles, BatchPaths
-from ctxopt_core.command_line.endings import REQUEST_ERRORS, DoesNotFitError, one_line, say
+from ctxopt_core.command_line.endings import say
+from ctxopt_core.command_line.fitting_options import FittingChoices
+from ctxopt_core.command_line.line_outcomes import Outcome, outcome_of
 from ctxopt_core.command_line.request_fitter import RequestFitter
-from ctxopt_core.command_line.request_input import STANDARD, Line, decoded, is_terminal, lines_of, opened
-from ctxopt_core.fitted import FittedContext
-from ctxopt_core.fitted_files import as_json, fitted_content
-from ctxopt_core.request_files import read_request
+from ctxopt_core.command_line.request_input import STANDARD, Line, is_terminal, lines_of, opened
+from ctxopt_core.command_line.run_record import RunRecord
+from ctxopt_core.command_line.worker_processes import outcomes_by_jobs
+from ctxopt_core.warn_once import warn_once
 
 _BAR_STEP = 1 << 16
 _CLEAR_LINE = "\r\x1b[K"
@@ -52,55 +54,78 @@ class Tally:
         )
 
 
-def fit_file(file: Path, fitter: RequestFitter, paths: BatchPaths, *, resume: bool) -> Tally:
+def fit_file(
+    file: Path, choices: FittingChoices, paths: BatchPaths, record: RunRecord, *, resume: bool, jobs: int = 1
+) -> Tally:
     """Fit the requests of a file of lines, in their order.
 
     Args:
         file: The file; `-` for the standard input.
-        fitter: Fits each.
+        choices: How they are fitted.
         paths: Where the results go.
+        record: What the results came of.
         resume: Whether to go on behind what the results already hold, instead of beginning anew.
+        jobs: How many processes fit them; with 1 this one does.
 
     Raises:
-        ValueError: There are more results than requests.
+        ValueError: The results came of other options or of another file, or the options contradict one another.
+        UnknownModelError: The model is not known, and that is to be an error.
         OSError: A file cannot be read or written.
+        click.ClickException: A worker process has been ended from outside.
     """
+    fitter = RequestFitter(choices)
     fitted, rejected = paths.keep_what_is_done() if resume else (0, 0)
     done = fitted + rejected
     tally = Tally(done_before=done, rejected_before=rejected)
-    with opened(file) as stream, _progress(file) as advance, BatchFiles(paths, resume=resume) as files:
+    if done:
+        record.resume(done)
+    else:
+        record.begin()
+    with opened(file) as stream, _progress(file) as advance, BatchFiles(paths, record, resume=resume) as files:
         lines = lines_of(stream)
-        passed = sum(advance(line) for line in islice(lines, done))
+        passed = sum(_passed(line, record, advance) for line in islice(lines, done))
         if passed < done:
             message = f"there are {done:,} results already, and only {passed:,} requests: these belong to another file"
             raise ValueError(message)
-        fit_lines(lines, fitter, files, tally, advance)
+        if jobs == 1:
+            fit_lines(lines, fitter, files, tally, advance)
+        else:
+            by_jobs = outcomes_by_jobs(lines, choices, jobs=jobs, with_reports=paths.reports is not None)
+            with closing(by_jobs) as outcomes:
+                write_outcomes(outcomes, files, tally, advance)
     return tally
+
+
+def _passed(line: Line, record: RunRecord, advance: Callable[[Line], bool]) -> bool:
+    """Pass over a line that an interrupted run has done."""
+    record.check(line)
+    return advance(line)
 
 
 def fit_lines(
     lines: Iterable[Line], fitter: RequestFitter, files: BatchFiles, tally: Tally, advance: Callable[[Line], object]
 ) -> None:
-    """Fit lines, write what becomes of each, and count on."""
-    for line in lines:
-        try:
-            fitted, written = fitted_line(line, fitter)
-        except (*REQUEST_ERRORS, DoesNotFitError) as error:
-            say(f"{_CLEAR_LINE if is_terminal() else ''}line {line.number}: {one_line(error)}")
+    """Fit lines in this process, write what becomes of each, and count on."""
+    outcomes = ((line, outcome_of(line, fitter, with_report=files.reports_wanted)) for line in lines)
+    write_outcomes(outcomes, files, tally, advance)
+
+
+def write_outcomes(
+    outcomes: Iterable[tuple[Line, Outcome]], files: BatchFiles, tally: Tally, advance: Callable[[Line], object]
+) -> None:
+    """Write what becomes of each line as soon as it is told, and count on."""
+    for line, outcome in outcomes:
+        for category, text in outcome.warnings:
+            warn_once(text, category, stacklevel=2)
+        if outcome.refusal is not None:
+            say(f"{_CLEAR_LINE if is_terminal() else ''}line {line.number}: {outcome.refusal}")
             files.reject(line)
             tally.rejected += 1
         else:
-            files.write(line, written, fitted.report)
-            tally.untouched += fitted.untouched
-            tally.cut += not fitted.untouched
+            files.write(line, line.content if outcome.fitted is None else outcome.fitted, outcome.report)
+            tally.untouched += outcome.fitted is None
+            tally.cut += outcome.fitted is not None
         advance(line)
-
-
-def fitted_line(line: Line, fitter: RequestFitter) -> tuple[FittedContext, bytes]:
-    """Return what is left of the request on a line, and the line for it: the same bytes where nothing was cut."""
-    stored = read_request(decoded(line.content))
-    fitted = fitter.fit(stored)
-    return fitted, line.content if fitted.untouched else as_json(fitted_content(stored, fitted))
 
 
 @contextmanager

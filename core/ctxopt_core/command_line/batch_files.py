@@ -11,8 +11,7 @@ from typing import IO, Self, cast
 
 from ctxopt_core.command_line.request_input import Line
 from ctxopt_core.command_line.resuming import keep_lines
-from ctxopt_core.fitted_files import as_json
-from ctxopt_core.report import FitReport
+from ctxopt_core.command_line.run_record import RunRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +29,16 @@ class BatchPaths:
     reports: Path | None = None
 
     @property
+    def record(self) -> Path | None:
+        """What tells what the results came of; None where they are not kept in a file."""
+        if self.out is None or (self.out.exists() and not self.out.is_file()):
+            return None
+        return self.out.with_name(f"{self.out.name}.run")
+
+    @property
     def all(self) -> tuple[Path, ...]:
         """The files."""
-        return tuple(path for path in (self.out, self.rejected, self.reports) if path is not None)
+        return tuple(path for path in (self.out, self.rejected, self.reports, self.record) if path is not None)
 
     def keep_what_is_done(self) -> tuple[int, int]:
         """Cut the files to the whole lines that an interrupted run has left.
@@ -52,11 +58,13 @@ class BatchFiles:
 
     Args:
         paths: Where to. The file of rejected lines appears with the first of them.
+        record: Told of each line before what becomes of it is written; None for no one.
         resume: Whether what is there already is added to.
     """
 
-    def __init__(self, paths: BatchPaths, *, resume: bool = False) -> None:
+    def __init__(self, paths: BatchPaths, record: RunRecord | None = None, *, resume: bool = False) -> None:
         self._paths = paths
+        self._record = record or RunRecord(None, {})
         self._mode = "ab" if resume else "wb"
         self._stack = ExitStack()
         self._out: IO[bytes] = sys.stdout.buffer
@@ -78,14 +86,21 @@ class BatchFiles:
     ) -> None:
         self._stack.close()
 
-    def write(self, line: Line, fitted: bytes, report: FitReport) -> None:
+    @property
+    def reports_wanted(self) -> bool:
+        """Whether there is a file for reports."""
+        return self._paths.reports is not None
+
+    def write(self, line: Line, fitted: bytes, report: bytes | None) -> None:
         """Write a fitted request. Its report goes first: one without its request is cut off when a run is resumed."""
-        if self._reports is not None:
-            _write(self._reports, as_json({"line": line.number, **report.to_dict()}))
+        self._record.note(line)
+        if self._reports is not None and report is not None:
+            _write(self._reports, report)
         _write(self._out, fitted)
 
     def reject(self, line: Line) -> None:
         """Write a line that could not be fitted."""
+        self._record.note(line)
         if self._paths.rejected is None:
             return
         if self._rejected is None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from ctxopt_core.command_line.batch import fitted_line
 from ctxopt_core.command_line.endings import (
     EXIT_CODES,
     REQUEST_ERRORS,
@@ -24,6 +23,7 @@ from ctxopt_core.command_line.endings import (
 )
 from ctxopt_core.command_line.figures import Format, format_option, show_figures
 from ctxopt_core.command_line.fitting_options import choices_of, cutting_options, limit_options
+from ctxopt_core.command_line.line_outcomes import fitted_line
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import Line, decoded, file_argument, lines_of, opened
 from ctxopt_core.count_cache import CountCache

@@ -20,6 +20,7 @@ from ctxopt_core.command_line.request_input import (
     line_option,
     request_of_file,
 )
+from ctxopt_core.command_line.run_record import RunRecord
 from ctxopt_core.fitted_files import as_json, fitted_content
 from ctxopt_core.report import FitReport
 
@@ -44,7 +45,15 @@ _written_file = click.Path(dir_okay=False, path_type=Path)
     type=_written_file,
     help="Where lines that cannot be fitted go, as they came; by default beside the result, as OUT.rejected.",
 )
-@click.option("--resume", is_flag=True, help="Go on behind the lines that an interrupted run has written.")
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many processes fit the lines of FILE. The result is the same.",
+)
+@click.option("--resume", is_flag=True, help="Go on behind what an interrupted run has written to OUT.")
 @click.option("--quiet", "-q", is_flag=True, help="No report on the standard error stream.")
 def fit_command(
     *,
@@ -54,6 +63,7 @@ def fit_command(
     out: Path | None,
     report: Path | None,
     rejected: Path | None,
+    jobs: int,
     resume: bool,
     quiet: bool,
     **options: Any,
@@ -70,9 +80,10 @@ def fit_command(
         choices = choices_of(**options)
         if line is None and (jsonl or holds_lines(file)):
             paths = _batch_paths(file, out, report, rejected, resume=resume)
-            _fit_lines(file, choices, paths, resume=resume, quiet=quiet)
+            record = RunRecord(paths.record, {**options, "report": report is not None})
+            _fit_lines(file, choices, paths, record, resume=resume, jobs=jobs, quiet=quiet)
         else:
-            _refuse_line_options(rejected, resume=resume)
+            _refuse_line_options(rejected, resume=resume, jobs=jobs)
             _refuse_one_file_for_two(file, out, report)
             _fit_one(file, line, choices, out, report, quiet=quiet)
 
@@ -95,8 +106,17 @@ def _fit_one(
         say(fitted.report.to_text())
 
 
-def _fit_lines(file: Path, choices: FittingChoices, paths: BatchPaths, *, resume: bool, quiet: bool) -> None:
-    tally = fit_file(file, RequestFitter(choices), paths, resume=resume)
+def _fit_lines(
+    file: Path,
+    choices: FittingChoices,
+    paths: BatchPaths,
+    record: RunRecord,
+    *,
+    resume: bool,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    tally = fit_file(file, choices, paths, record, resume=resume, jobs=jobs)
     rejected = tally.rejected + tally.rejected_before
     kept = f"; they are in {paths.rejected}" if rejected and paths.rejected else ""
     if not quiet:
@@ -121,9 +141,9 @@ def _batch_paths(
     return paths
 
 
-def _refuse_line_options(rejected: Path | None, *, resume: bool) -> None:
-    if rejected is not None or resume:
-        message = "--rejected and --resume go with a request on each line; add --jsonl if FILE is such a file"
+def _refuse_line_options(rejected: Path | None, *, resume: bool, jobs: int) -> None:
+    if rejected is not None or resume or jobs > 1:
+        message = "--rejected, --resume and --jobs go with a request on each line; add --jsonl if FILE is such a file"
         raise click.UsageError(message)
 
 
