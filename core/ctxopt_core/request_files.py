@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from ctxopt_core.request import ContextRequest
 from ctxopt_core.request_arguments import check_arguments, documents_of, schemas_of
 from ctxopt_core.responses_groups import is_list_of_items
 from ctxopt_core.responses_requests import holds_input, items_of, read_items
-from ctxopt_core.strict_json import parsed
+from ctxopt_core.strict_json import RefusedJSONError, parsed
 
 __all__ = ["EXPECTED", "Shape", "StoredRequest", "parsed", "read_request", "request_in", "stored_request"]
 
@@ -27,6 +28,7 @@ EXPECTED = (
     "a request is a list of messages, or an object with `messages`, with `documents`, or with `input` and a `model`, "
     "also inside the `body` or `params` of a batch line"
 )
+_BLANK = "\ufeff \t\r\n"
 _ENVELOPES = ("body", "params")
 _ANTHROPIC_PARTS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 _OPENAI_ROLES = frozenset({"system", "developer", "tool", "function"})
@@ -108,6 +110,9 @@ def read_request(text: str) -> StoredRequest:
         TypeError: A part of it is of no known shape.
         ValueError: The text is not JSON, or no request.
     """
+    if not text.strip(_BLANK):
+        message = f"there is nothing to be read; {EXPECTED}"
+        raise ValueError(message)
     stored = stored_request(parsed(text))
     if stored is None:
         raise ValueError(EXPECTED)
@@ -119,13 +124,26 @@ def request_in(text: str) -> StoredRequest | None:
 
     Raises:
         TypeError: It has messages or documents, and one of them is of no known shape.
-        ValueError: It is a request that cannot be counted.
+        ValueError: It is a request that cannot be counted, or whose JSON not all would read alike.
     """
-    if not text.removeprefix("\ufeff").lstrip().startswith(("{", "[")):
+    if not text.lstrip(_BLANK).startswith(("{", "[")):
         return None
     try:
         content = parsed(text)
+    except RefusedJSONError:
+        if _read_leniently(text) is None:
+            return None
+        raise
     except ValueError:
+        return None
+    return stored_request(content)
+
+
+def _read_leniently(text: str) -> StoredRequest | None:
+    """Return the request that readers find who do not mind what `parsed` refuses."""
+    try:
+        content = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
         return None
     return stored_request(content)
 

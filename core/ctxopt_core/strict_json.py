@@ -11,7 +11,7 @@ from ctxopt_core.visible_text import beginning
 _LONGEST_KEY = 40
 
 
-class _RefusedError(ValueError):
+class RefusedJSONError(ValueError):
     """JSON that could be read, but not by all readers alike."""
 
 
@@ -19,14 +19,15 @@ def parsed(text: str) -> Any:
     """Return the value that a JSON text stands for; a byte order mark before it is passed over.
 
     Raises:
-        ValueError: It is not JSON, is nested too deeply, holds a number that not all readers of JSON can read, or names
-            a key of an object twice, of which one would be lost.
+        RefusedJSONError: It holds a number that not all readers of JSON can read, or names a key of an object twice,
+            of which one would be lost.
+        ValueError: It is not JSON, or is nested too deeply.
     """
     try:
         return json.loads(
             text.removeprefix("\ufeff"), parse_float=_finite, parse_constant=_no_number, object_pairs_hook=_object
         )
-    except _RefusedError:
+    except RefusedJSONError:
         raise
     except json.JSONDecodeError as error:
         message = f"not JSON: {error}"
@@ -36,7 +37,7 @@ def parsed(text: str) -> Any:
         raise ValueError(message) from error
     except ValueError as error:
         message = "the JSON holds a number that is too large for other readers of JSON; write it as a text"
-        raise ValueError(message) from error
+        raise RefusedJSONError(message) from error
 
 
 def _finite(literal: str) -> float:
@@ -48,7 +49,7 @@ def _finite(literal: str) -> float:
 
 def _no_number(literal: str) -> NoReturn:
     message = f"the JSON holds {literal}, which is no number in JSON; write null or a text in its place"
-    raise _RefusedError(message)
+    raise RefusedJSONError(message)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -60,5 +61,5 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             f"the JSON names the key {beginning(twice, _LONGEST_KEY)!r} of one object twice, "
             "and readers of JSON do not agree which counts; leave one out"
         )
-        raise _RefusedError(message)
+        raise RefusedJSONError(message)
     return found

@@ -144,3 +144,31 @@ def test_a_batch_names_the_line_and_goes_on(tmp_path):
     assert done.exit_code == 3
     assert done.stderr.startswith("line 2: `messages[1].tool_calls` must be a list of calls, got bool; ")
     assert (tmp_path / "out.jsonl").read_bytes().count(b"\n") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"model": "gpt-4", "messages": [], "temperature": NaN}', id="NaN"),
+        pytest.param('{"model": "gpt-4", "model": "gpt-4o", "messages": []}', id="a key twice"),
+    ],
+)
+def test_a_request_that_readers_would_read_differently_is_not_counted_as_a_text(text):
+    done = run("count", "-", "-m", "gpt-4", given=text)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "; " in done.stderr
+
+
+@pytest.mark.parametrize("text", ['{"n": NaN}', '{"n": 1, "n": 2}', '[{"messages": [NaN}]'])
+def test_other_texts_are_counted_whatever_their_numbers_and_keys(text):
+    assert "a text" in run("count", "-", "-m", "gpt-4", given=text).stdout
+
+
+@pytest.mark.parametrize("content", [b"", b" \r\n", b"\xef\xbb\xbf\n"], ids=["empty", "blank", "a byte order mark"])
+def test_an_empty_file_says_what_a_request_is(tmp_path, content):
+    path = tmp_path / "request.json"
+    path.write_bytes(content)
+    for command in ("fit", "plan", "explain"):
+        done = run(command, path)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "there is nothing to be read; a request is a list of messages" in done.stderr

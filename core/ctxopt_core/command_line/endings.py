@@ -13,16 +13,17 @@ import click
 from ctxopt_core.errors import CtxoptError
 from ctxopt_core.visible_text import beginning
 
-CANNOT_BE_TOLD, USAGE, SOME_REJECTED, DOES_NOT_FIT = 1, 2, 3, 4
+CANNOT_BE_TOLD, USAGE, SOME_REJECTED, DOES_NOT_FIT, STOPPED = 1, 2, 3, 4, 130
 
 EXIT_CODES = """\b
 Exit codes:
-  0  all went well
-  1  what was asked cannot be told: no such request, model or limit,
-     or a file that cannot be written
-  2  the command was not understood, or there is no such file
-  3  some lines were rejected; all others were fitted
-  4  what may not be cut does not fit
+  0    all went well
+  1    what was asked cannot be told: no such request, model or limit,
+       or a file that cannot be written
+  2    the command was not understood, or there is no such file
+  3    some lines were rejected; all others were fitted
+  4    what may not be cut does not fit
+  130  it was stopped from the keyboard
 """
 
 REQUEST_ERRORS = (CtxoptError, TypeError, ValueError, RecursionError)
@@ -67,6 +68,9 @@ def plain_messages() -> Iterator[None]:
     with plain_warnings():
         try:
             yield
+        except KeyboardInterrupt as error:
+            say("Stopped.")
+            raise click.exceptions.Exit(STOPPED) from error
         except REQUEST_ERRORS as error:
             raise click.ClickException(one_line(error)) from error
         except OSError as error:
