@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from batch_tables import memory_rows, throughput_rows, write_requests
+from batch_processes import jobs_rows, memory_rows
+from batch_tables import throughput_rows, write_requests
 from program import run
 from result_table import Row
 
@@ -36,7 +37,7 @@ QUICK = Plan(requests=20, few=10, tokens=400)
 
 def main() -> None:
     """Measure, and print tables."""
-    note = "CPU time, reading JSON included; that of fitting includes writing it. Memory is the process's largest."
+    note = "CPU time but for whole runs, reading JSON included; that of fitting includes writing it."
     run(__doc__, lambda quick: tables(QUICK if quick else FULL), note)
 
 
@@ -47,6 +48,7 @@ def tables(plan: Plan) -> Iterator[list[Row]]:
         write_requests(long, plan.requests, plan.tokens)
         write_requests(short, plan.few, plan.tokens)
         yield throughput_rows(long, plan.requests, plan.tokens)
+        yield jobs_rows(long, plan.tokens)
         yield memory_rows({plan.few: short, plan.requests: long}, plan.tokens)
 
 

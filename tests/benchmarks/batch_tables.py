@@ -1,9 +1,8 @@
-"""The tables of a file of requests: what fitting it costs beside tokenising it, and the memory that it takes."""
+"""The table of a file of requests: what fitting it costs beside tokenising it, with and without the extra `fast`."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,29 +19,23 @@ from ctxopt_core.command_line.fitting_options import choices_of
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import Line, lines_of
 from ctxopt_core.count_cache import shared_cache
+from ctxopt_core.fast_counting import fast_count_of
 from ctxopt_core.vocabulary import load_encoding
 
 ENCODING = "o200k_base"
 MODEL = "gpt-4o"
 TOKENISED, RAW = "tokenising its texts", "tokenising its bytes"
-FASTEST_SHARE, FLAT = 0.7, 1.1
+FASTEST_SHARE = 0.7
 _TURNS, _WORDS_ASKED = 7, 20
 _WORDS_PER_TOKEN = 0.74
 _LINES_IN_TURN = 50
 _FITTED: Mapping[str, tuple[float | None, str]] = {
-    "ours, the model's window": (None, "auto"),
-    "ours, counted and fitting": (1.5, "auto"),
-    "ours, cut to three quarters by turns": (0.75, "turns"),
-    "ours, cut to three quarters by relevance": (0.75, "auto"),
+    "the model's window": (None, "auto"),
+    "counted and fitting": (1.5, "auto"),
+    "cut to three quarters by turns": (0.75, "turns"),
+    "cut to three quarters by relevance": (0.75, "auto"),
 }
 """The limit of each candidate, as a multiple of the tokens of a request, and its strategy."""
-
-_MEASURED_RUN = """
-import resource, sys, time
-from ctxopt_core.command_line.program import commands
-commands(sys.argv[1:], standalone_mode=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time() * 1_000)
-"""
 
 
 def write_requests(path: Path, count: int, tokens: int) -> None:
@@ -63,41 +56,28 @@ def write_requests(path: Path, count: int, tokens: int) -> None:
 def throughput_rows(path: Path, count: int, tokens: int) -> list[Row]:
     """Measure fitting and tokenising a file, a stretch of lines each in turn."""
     encode = load_encoding(ENCODING).encode_ordinary
-    fitters = {name: _fitter(part, strategy, tokens) for name, (part, strategy) in _FITTED.items()}
-    for fitter in fitters.values():  # what is loaded once is part of no time
-        _cut(next(_stretches(path))[:1], fitter)
-    times = dict.fromkeys((TOKENISED, RAW, *fitters), 0.0)
-    cut, total = dict.fromkeys(fitters, 0), 0
+    runs = {
+        f"{ours}, {name}": (fast, _fitter(part, strategy, tokens))
+        for ours, fast in _ours().items()
+        for name, (part, strategy) in _FITTED.items()
+    }
+    for fast, fitter in runs.values():  # what is loaded once is part of no time
+        with _counting(fast=fast):
+            _cut(next(_stretches(path))[:1], fitter)
+    times = dict.fromkeys((TOKENISED, RAW, *runs), 0.0)
+    cut, total = dict.fromkeys(runs, 0), 0
     for stretch in _stretches(path):
         with _added_to(times, TOKENISED):
             total += sum(len(encode(text)) for line in stretch for text in _texts(line))
         with _added_to(times, RAW):
             for line in stretch:
                 encode(line.content.decode())
-        for name, fitter in fitters.items():
+        for name, (fast, fitter) in runs.items():
             shared_cache(ENCODING).clear()
-            with _added_to(times, name):
+            with _counting(fast=fast), _added_to(times, name):
                 cut[name] += _cut(stretch, fitter)
     case = f"{count:,} requests of {total // count:,} tokens"
     return [_throughput_row(case, name, times, cut, count) for name in times]
-
-
-def memory_rows(files: Mapping[int, Path], tokens: int) -> list[Row]:
-    """Measure the largest memory of the command line on each file, in a process of its own."""
-    peaks = {count: _peak(path, tokens) for count, path in files.items()}
-    few, many = min(peaks), max(peaks)
-    of_few = f"the peak at {few:,}"
-    return [
-        Row(
-            section=f"Memory of `fit` over requests of about {tokens:,} tokens",
-            case=f"{count:,} requests",
-            candidate="ours, cut to three quarters by relevance",
-            milliseconds=milliseconds,
-            figures={"peak MiB": peak, of_few: peak / peaks[few][0]},
-            targets=(Target(of=of_few, relation="<=", figure=FLAT),) if count == many else (),
-        )
-        for count, (peak, milliseconds) in peaks.items()
-    ]
 
 
 def _stretches(path: Path) -> Iterator[list[Line]]:
@@ -105,6 +85,30 @@ def _stretches(path: Path) -> Iterator[list[Line]]:
         lines = lines_of(stream)
         while stretch := list(islice(lines, _LINES_IN_TURN)):
             yield stretch
+
+
+def _ours() -> Mapping[str, bool]:
+    """With and without the extra `fast`, where that is installed."""
+    return {"ours": False} | ({"ours with `fast`": True} if fast_count_of(ENCODING) else {})
+
+
+@contextmanager
+def _counting(*, fast: bool) -> Iterator[None]:
+    """Count with the extra `fast`, or as if it were not installed."""
+    if fast:
+        yield
+        return
+    found = sys.modules.get("toktok")
+    sys.modules["toktok"] = None  # type: ignore[assignment]
+    fast_count_of.cache_clear()
+    try:
+        fast_count_of(ENCODING)
+        yield
+    finally:
+        del sys.modules["toktok"]
+        if found is not None:
+            sys.modules["toktok"] = found
+        fast_count_of.cache_clear()
 
 
 @contextmanager
@@ -142,13 +146,3 @@ def _throughput_row(case: str, name: str, times: Mapping[str, float], cut: Mappi
         figures={"cut": cut[name] / count} if name in cut else {},
         targets=(Target(of=TOKENISED, relation=">=", figure=FASTEST_SHARE),) if name in cut else (),
     )
-
-
-def _peak(path: Path, tokens: int) -> tuple[float, float]:
-    """Return the largest memory of the command line in MiB, and its CPU milliseconds."""
-    arguments = ["fit", str(path), "--target", str(round(tokens * 0.75)), "--out", str(path.with_suffix(".out"))]
-    done = subprocess.run(
-        [sys.executable, "-c", _MEASURED_RUN, *arguments, "--quiet"], capture_output=True, text=True, check=True
-    )
-    kibibytes, milliseconds = map(float, done.stdout.split())
-    return kibibytes / 1024, milliseconds
