@@ -9,7 +9,7 @@ import pytest
 from ctxopt_core import Message, ToolCall
 from ctxopt_core.errors import CtxoptError
 from ctxopt_core.playground.pasted_history import read_history
-from ctxopt_core.playground.pasted_json import UnreadablePasteError, opens_json
+from ctxopt_core.playground.pasted_json import UnreadablePasteError, opens_json, read_json
 
 ASKED = {"role": "user", "content": "Which key?"}
 TOLD = {"role": "assistant", "content": "Key 777."}
@@ -242,3 +242,9 @@ def test_what_cannot_be_read_is_refused_with_its_place(text, message):
 )
 def test_a_bracket_alone_makes_no_json(text, expected):
     assert opens_json(text) is expected
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "[1"], ids=["nothing", "blank lines", "cut off"])
+def test_what_is_no_json_has_no_values(text):
+    with pytest.raises(UnreadablePasteError, match="not JSON"):
+        read_json(text)

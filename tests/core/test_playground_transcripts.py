@@ -35,6 +35,7 @@ def said(text):
         pytest.param("*User*: Which key?\n_Assistant_: Key 777.", id="italic"),
         pytest.param("### User\nWhich key?\n\n### Assistant\nKey 777.", id="headings"),
         pytest.param("## Human:\nWhich key?\n\n## AI:\nKey 777.", id="headings with a colon"),
+        pytest.param("### User\r\nWhich key?\r\n\r\n### Assistant\r\nKey 777.", id="headings with breaks of Windows"),
         pytest.param("[10:32] User: Which key?\n[10:33] Bot: Key 777.", id="times before"),
         pytest.param("User (10:32): Which key?\nAgent [10:33]: Key 777.", id="times behind"),
         pytest.param("[User]: Which key?\n[Assistant]: Key 777.", id="brackets"),

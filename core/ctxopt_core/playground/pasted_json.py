@@ -48,7 +48,7 @@ def read_json(text: str) -> PastedJson:
         rows = [
             (number, line) for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if line.strip()
         ]
-        if len(rows) < 2 or not _is_json(rows[0][1]):
+        if not rows or not _is_json(rows[0][1]):
             raise UnreadablePasteError(_refusal(error)) from error
     return PastedJson(values=tuple(_of_line(*row) for row in rows), lines=tuple(number for number, _ in rows))
 
