@@ -32,9 +32,9 @@ def fitted_content(stored: StoredRequest, fitted: FittedContext) -> Any:
         return messages
     changed = {**stored.arguments}
     if stored.shape == "responses":
-        changed["input"] = fitted_input(changed["input"], messages)
+        changed[stored.messages_key] = fitted_input(changed[stored.messages_key], messages)
     elif stored.messages is not None:
-        changed["messages"] = messages
+        changed[stored.messages_key] = messages
     if isinstance(changed.get("documents"), list):
         changed["documents"] = _documents(changed["documents"], fitted)
     if changed.get("query"):

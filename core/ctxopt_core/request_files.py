@@ -65,6 +65,11 @@ class StoredRequest:
         return inside
 
     @property
+    def messages_key(self) -> str:
+        """The key under which messages lie beside other arguments."""
+        return "input" if self.shape == "responses" else "messages"
+
+    @property
     def settings(self) -> ModelSettings:
         """The model that the request names, and the longest answer that it asks for."""
         arguments = self.arguments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
@@ -181,6 +182,12 @@ def test_anthropic_blocks_are_known_without_a_system_prompt():
 
     assert request is not None
     assert request.request.history[2].tool_results[0].call_id == "a"
+
+
+def test_the_help_names_the_usual_commands_first_and_each_in_a_whole_sentence():
+    told = re.findall(r"^  ([a-z]+)  +(.+)$", run("--help").stdout.partition("Commands:")[2], re.MULTILINE)
+    assert [name for name, _ in told] == ["fit", "plan", "explain", "count", "window", "bench"]
+    assert all(sentence.endswith(".") and not sentence.endswith("...") for _, sentence in told)
 
 
 def test_without_its_library_the_command_line_says_what_to_install(monkeypatch, capsys):

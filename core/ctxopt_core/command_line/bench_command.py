@@ -53,7 +53,7 @@ class Times:
     fitting: list[float] = field(default_factory=list)
 
 
-@click.command("bench", epilog=EXIT_CODES)
+@click.command("bench", short_help="Time fitting beside tokenising.", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @cutting_options

@@ -21,7 +21,7 @@ _NOTHING_COUNTS = "nothing says what counts: give --model or --tokenizer, or put
 _ANY_LIMIT = 2**62
 
 
-@click.command("count", epilog=EXIT_CODES)
+@click.command("count", short_help="Count the tokens of a request or of a text.", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @line_option

@@ -25,7 +25,7 @@ from ctxopt_core.visible_text import beginning
 _LONGEST_NAME, _LONGEST_PREVIEW = 40, 80
 
 
-@click.command("explain", epilog=EXIT_CODES)
+@click.command("explain", short_help="Say why documents and turns are kept or dropped.", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @cutting_options

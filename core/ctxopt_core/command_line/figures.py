@@ -26,6 +26,7 @@ def format_option(command: F) -> F:
         "form",
         type=click.Choice(_FORMATS),
         default="table",
+        show_default=True,
         help="How the figures are printed: html is a whole page.",
     )(command)
 

@@ -27,7 +27,7 @@ from ctxopt_core.report import FitReport
 _written_file = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command("fit", epilog=EXIT_CODES)
+@click.command("fit", short_help="Fit a request, or each line of a file.", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @cutting_options
@@ -71,7 +71,8 @@ def fit_command(
     """Fit the request in FILE (- for the standard input) into its context window.
 
     FILE holds OpenAI- or Anthropic-shaped JSON: a list of messages, or an object with `messages` and whatever goes with
-    them, or with `documents` and a `query`. The same shape comes out; what fits comes out byte for byte.
+    them, with `input` as OpenAI's Responses API takes it, or with `documents` and a `query`. The same shape comes out;
+    what fits comes out byte for byte.
 
     With a request on each line (.jsonl, .ndjson, or --jsonl) the results come in the same order. A line that cannot be
     fitted is named on the standard error stream and kept in a file; the others go on.

@@ -78,6 +78,7 @@ def limit_options(command: F) -> F:
             "--on-unknown",
             type=click.Choice(["fallback", "error"]),
             default="fallback",
+            show_default=True,
             help="What to do about an unknown model: take the smallest window known, with a warning, or end with 1.",
         ),
         click.option("--target", metavar="TOKENS", type=positive, help="A limit of your own for the whole request."),
@@ -128,12 +129,14 @@ def cutting_options(command: F) -> F:
             "--selection",
             type=click.Choice(["auto", "score", "passages", "density", "optimal"]),
             default="auto",
+            show_default=True,
             help="What is kept of documents.",
         ),
         click.option(
             "--strategy",
             type=click.Choice(["auto", "turns", "sliding_window", "relevance"]),
             default="auto",
+            show_default=True,
             help="What is kept of the conversation.",
         ),
         click.option(

@@ -16,7 +16,7 @@ from ctxopt_core.fitted_files import as_json
 from ctxopt_core.report import FitReport
 
 
-@click.command("plan", epilog=EXIT_CODES)
+@click.command("plan", short_help="Show the report of a fit, without its result.", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @cutting_options

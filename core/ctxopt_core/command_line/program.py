@@ -23,7 +23,15 @@ def release() -> str:
         return "not installed"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
+class _InOrder(click.Group):
+    """Commands that the help names in the order in which they were added, the usual ones first."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of the commands."""
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
 @click.version_option(release())
 def commands() -> None:
     """Fit requests into a model's context window. Nothing uses the network.

@@ -12,7 +12,7 @@ from ctxopt_core.command_line.figures import Format, format_option, show_figures
 from ctxopt_core.windows import OnUnknown
 
 
-@click.command("window", epilog=EXIT_CODES)
+@click.command("window", short_help="Show what is known of a model's window.", epilog=EXIT_CODES)
 @click.argument("model")
 @click.option(
     "--context-window", metavar="TOKENS", type=click.IntRange(min=1), help="The window, in place of the known one."
@@ -22,6 +22,7 @@ from ctxopt_core.windows import OnUnknown
     "--on-unknown",
     type=click.Choice(["fallback", "error"]),
     default="fallback",
+    show_default=True,
     help="What to do about an unknown model: show the smallest window known, with a warning, or end with 1.",
 )
 @format_option
