@@ -11,7 +11,7 @@ from ctxopt_core.part_kinds import CALL_KINDS, RESULT_KIND, TEXT_KINDS, kind_of
 
 _OBJECT = (Mapping,)
 _NO_CALLS = "leave it out where there are no calls"
-_MESSAGE: Mapping[str, Field] = MappingProxyType(
+MESSAGE_FIELDS: Mapping[str, Field] = MappingProxyType(
     {
         "name": text_field(),
         "tool_calls": Field(kinds=(list, tuple), rule="a list of calls", remedy=_NO_CALLS),
@@ -60,7 +60,7 @@ def check_message(message: object, place: str) -> None:
     key = "role" if "role" in message else "type"
     if not isinstance(role := message.get(key), str):
         refuse(f"{place}.role", "a text such as user, assistant or tool", role, "name who speaks")
-    check_fields(message, _MESSAGE, place)
+    check_fields(message, MESSAGE_FIELDS, place)
     check_content(message.get("content"), f"{place}.content")
     for position, call in enumerate(checked_objects(message.get("tool_calls") or (), "a call", f"{place}.tool_calls")):
         check_call(call, f"{place}.tool_calls[{position}]")

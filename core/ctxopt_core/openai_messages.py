@@ -10,7 +10,9 @@ from ctxopt_core.call_shapes import ShortenedCalls, call_of, thinks_beside_conte
 from ctxopt_core.content_blocks import extra_texts, put_together, take_apart
 from ctxopt_core.excerpts import Shortened
 from ctxopt_core.history import Trimming
+from ctxopt_core.json_fields import check_fields
 from ctxopt_core.kept_items import kept_items
+from ctxopt_core.message_checks import MESSAGE_FIELDS
 from ctxopt_core.message_views import SYSTEM_ROLES, backwards
 from ctxopt_core.messages import Message, ToolCall
 from ctxopt_core.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
@@ -24,13 +26,14 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
     """Return the view of one OpenAI-shaped message.
 
     Raises:
-        TypeError: It is not a mapping with a text `role`, or its content is of no known shape.
+        TypeError: It is not a mapping with a text `role`, or its content, its name or its calls are of no known shape.
     """
     role = role_of(mapping)
     said = mapping.get("content")
-    if said and isinstance(said, str) and mapping.keys() <= _SPOKEN_KEYS:
-        synthetic = is_placeholder_message(role, (said,))
-        return Message(role=role, content=said, name=mapping.get("name") or None, synthetic=synthetic)
+    name = mapping.get("name") or None
+    if said and isinstance(said, str) and mapping.keys() <= _SPOKEN_KEYS and isinstance(name, str | None):
+        return Message(role=role, content=said, name=name, synthetic=is_placeholder_message(role, (said,)))
+    check_fields(mapping, MESSAGE_FIELDS, "message")
     content = take_apart(said)
     calls = tuple(_calls(mapping, fixed=content.thinks or thinks_beside_content(mapping)))
     known = {call.id for call in calls}
@@ -39,7 +42,7 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
         role=role,
         content=texts[0] if isinstance(said, str) and texts else texts,
         verbatim=(*content.verbatim, *extra_texts(mapping)),
-        name=mapping.get("name") or None,
+        name=name,
         tool_calls=calls + tuple(call for call in content.calls if call.id not in known),
         tool_call_id=mapping.get("tool_call_id") or None,
         tool_results=content.results if role == "user" else (),

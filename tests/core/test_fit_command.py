@@ -151,7 +151,7 @@ def test_exit_codes(request_file, arguments, code, said):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        pytest.param(b"", "not JSON", id="nothing"),
+        pytest.param(b"", "there is nothing to be read", id="nothing"),
         pytest.param(b"hello", "not JSON", id="a text"),
         pytest.param(b'{"a": 1}', "a request is a list of messages", id="other JSON"),
         pytest.param(b"\xff\xfe{}", "not UTF-8: byte 0xff at position 0", id="not UTF-8"),

@@ -153,6 +153,22 @@ def test_a_call_that_stands_in_the_message_and_in_its_content_counts_once():
     assert len(view([part, {**part, "id": "b"}], tool_calls=calls).tool_calls) == 2
 
 
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        pytest.param({"tool_calls": True}, "`message.tool_calls` must be a list of calls, got bool", id="calls"),
+        pytest.param({"function_call": "look"}, "`message.function_call` must be an object", id="a legacy call"),
+        pytest.param({"tool_call_id": ["a"]}, "`message.tool_call_id` must be a text, got list", id="an answered call"),
+        pytest.param({"name": 5}, "`message.name` must be a text, got int", id="a name"),
+        pytest.param({"refusal": []}, "`message.refusal` must be a text, got list", id="a refusal"),
+    ],
+)
+@pytest.mark.parametrize("content", ["hi", None, [{"type": "text", "text": "hi"}]], ids=["text", "none", "parts"])
+def test_fields_of_no_known_shape_are_errors(content, fields, said):
+    with pytest.raises(TypeError, match=said):
+        message_from_openai({"role": "assistant", "content": content, **fields})
+
+
 def test_names_and_answered_calls_are_read():
     message = view("lit", name="Orla", tool_call_id="a")
 
