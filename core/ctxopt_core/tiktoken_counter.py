@@ -21,7 +21,7 @@ LONGEST_TOKEN_BYTES = 128
 _WINDOW = 2 * PIECE
 _UNSETTLED_TOKENS = 128
 # So many characters for each token are tokenised, then so many, where the start or the end of a text is asked for.
-_CHARACTERS_PER_TOKEN = (6, 9)
+_CHARACTERS_PER_TOKEN = (7, 10)
 _BLANK_RUN = 500_000
 _BLANK_BLOCK = 256_000
 # Characters that the tokenizers take for white space but not for a line break.
