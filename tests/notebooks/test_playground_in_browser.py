@@ -153,41 +153,56 @@ def press(page, label, key, times):
 
 
 def drag(page, label, by):
-    handle = slider(page, label).locator(".noUi-handle").bounding_box()
-    x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
-    page.mouse.move(x, y)
+    handle = slider(page, label).locator(".noUi-handle")
+    handle.hover()  # it is in sight then, and stands still
+    place = handle.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     page.mouse.down()
     page.mouse.move(x + by, y, steps=20)
     page.mouse.up()
 
 
 def test_a_file_is_loaded_sliders_are_moved_and_a_broken_paste_is_told(page, tmp_path):
-    # It starts with the example.
+    assert page.title() == "ctxopt playground"
     wait_until_shown(page, fitted(example_request()))
     pictured(page, "example", "light")
     pictured(page, "example", "dark")
 
-    # A file is loaded.
     request = read_request(json.dumps(LOADED)).request
-    (tmp_path / "chat.json").write_text(json.dumps(LOADED), "utf-8")
-    box(page, "Documents").fill("")
-    box(page, "Chat history")
-    load(page, tmp_path / "chat.json")
+    see_a_file_loaded(page, request, tmp_path / "chat.json")
+    see_sliders_moved(page, request)
+    see_what_cannot_be_read_told(page)
+    see_markup_taken_for_text(page)
+
+    assert page.complaints == []
+    assert {urlsplit(url).hostname for url in page.asked if not url.startswith(("data:", "blob:"))} == {"localhost"}
+
+
+def see_a_file_loaded(page, request, path):
+    path.write_text(json.dumps(LOADED), "utf-8")
+    load(page, path)
     wait_until_shown(page, fitted(request))
     page.get_by_text("Read as OpenAI JSON: 61 messages, 12 documents.").wait_for()
+    assert box(page, "Documents").input_value() == ""  # those of the example are gone
+    page.get_by_label("show the beginnings of texts").check()
+    page.locator(".ctxopt-right td", has_text="We spoke of lantern 29").first.wait_for()
 
-    # A share is moved by the keyboard, then the window by the mouse.
+
+def see_sliders_moved(page, request):
+    """Move a share by the keyboard, then the window by the mouse."""
     before = totals(page)
     press(page, "History", "ArrowRight", 25)
     wait_until_shown(page, fitted(request, history=50))
     assert totals(page) != before
-    drag(page, "Window", 40)
+
+    drag(page, "Window", 20)
     page.wait_for_timeout(500)
     target = value_of(page, "Window") - value_of(page, "For the answer")
     wait_until_shown(page, fitted(request, target=target, history=50))
     assert target > TARGET
 
-    # What cannot be read is told beside the box, and the numbers stay.
+
+def see_what_cannot_be_read_told(page):
     before = totals(page)
     box(page, "Chat history").fill(BROKEN)
     page.locator(".ctxopt-pasted .ctxopt-problem").wait_for()
@@ -195,12 +210,10 @@ def test_a_file_is_loaded_sliders_are_moved_and_a_broken_paste_is_told(page, tmp
     assert totals(page) == before
     pictured(page, "problem", "light")
 
-    # Markup that is pasted is text, also where beginnings of texts are shown.
-    page.get_by_label("show the beginnings of texts").check()
+
+def see_markup_taken_for_text(page):
     box(page, "Chat history").fill(HOSTILE)
     page.locator(".ctxopt-right td", has_text="onerror").first.wait_for()
     assert page.evaluate("window.taken") is None
     assert page.locator(".ctxopt-playground img").count() == 0
-
-    assert page.complaints == []
-    assert {urlsplit(url).hostname for url in page.asked if not url.startswith(("data:", "blob:"))} == {"localhost"}
+    pictured(page, "markup", "dark")

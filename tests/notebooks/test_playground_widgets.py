@@ -3,53 +3,19 @@
 from __future__ import annotations
 
 import builtins
-import json
 import sys
 import warnings
-from base64 import b64decode
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
-from ctxopt_core import ContextBudget, ContextRequest, Document, Message, Playground, Shares, fit, summarizer
-from parsed_html import elements, parsed_html
-
-SPOKEN = "We spoke of lanterns and of how many hours they burn in a quiet night. " * 8
-ROWS = [{"role": role, "content": f"{i}. {SPOKEN}"} for i in range(10) for role in ("user", "assistant")]
-ASKED = {"role": "user", "content": "Which lantern burns longest?"}
-DOCUMENTS = [{"id": f"d{i}", "score": i, "text": f"Lantern {i} burns {i} hours. " * 20} for i in range(6)]
-HOSTILE = "<img src=x onerror=alert(1)>\u202e<|endoftext|>\ud800"
-
-
-class Dumped:
-    """A message as frameworks have it: an object that can say what it holds."""
-
-    def __init__(self, **fields):
-        self.fields = fields
-
-    def model_dump(self, *, mode):
-        assert mode == "json"
-        return self.fields
+from ctxopt_core import ContextBudget, Playground, Shares, fit, summarizer
+from playground_pages import ASKED, ROWS, lantern_playground, left, outcome
 
 
 @pytest.fixture
 def playground():
-    return Playground([*ROWS, ASKED], DOCUMENTS, target=800, output_reserve=200)
-
-
-def outcome(playground, strategy="turns"):
-    return next(one for one in playground.comparison.outcomes if one.strategy == strategy)
-
-
-def left(playground, strategy="turns"):
-    return outcome(playground, strategy).output_tokens
-
-
-def html_of(playground):
-    shown = playground._page.outcomes
-    boxes = playground._page.history.status, playground._page.documents.status
-    return [widget.value for widget in (shown.status, shown.cards, shown.report, shown.glance, *boxes)]
+    return lantern_playground()
 
 
 def test_it_starts_with_an_example_that_is_cut():
@@ -179,153 +145,6 @@ def test_a_budget_that_holds_nothing_is_told_on_each_card(playground):
     assert all(one.error for one in playground.comparison.outcomes)
     assert playground._page.outcomes.cards.value.count("Does not fit") == 5
     assert "Problem" in playground._page.outcomes.report.value
-
-
-PASTED = {
-    "messages": ([*ROWS, ASKED], 21),
-    "objects": ([Dumped(**row) for row in [*ROWS, ASKED]], 21),
-    "request": ({"messages": [*ROWS, ASKED], "tools": []}, 21),
-    "json": (json.dumps([*ROWS, ASKED]), 21),
-    "transcript": ("User: Is it lit?\nAssistant: It is.\nUser: Still?", 3),
-}
-
-
-@pytest.mark.parametrize(("given", "messages"), PASTED.values(), ids=PASTED)
-def test_a_history_may_come_in_any_of_these_ways(given, messages):
-    playground = Playground(given, target=900)
-
-    assert len(playground.request.history) == messages
-    playground.history = "User: Lit?"
-    assert len(playground.request.history) == 1
-    playground.history = given
-    assert len(playground.request.history) == messages
-
-
-def test_a_request_that_is_given_stands_until_something_is_pasted():
-    request = ContextRequest(history=[Message(role="user", content="Lit?")], documents=[Document(text="It is.")])
-    playground = Playground(request)
-
-    assert playground.request is request
-    playground.documents = [Document(id="d", text="It is not.", score=1.0)]
-    assert [document.text for document in playground.request.documents] == ["It is not."]
-    assert playground.request.history == request.history
-    playground.history = [ASKED, ASKED]
-    assert len(playground.request.history) == 2
-    playground.history = playground.documents = ""
-    assert playground.request is request
-
-
-WRONG = {
-    "number": ((7,), TypeError),
-    "bytes": ((b"User: Lit?",), TypeError),
-    "items": (([7],), TypeError),
-    "broken": (("[{",), ValueError),
-    "documents": ((None, [7]), TypeError),
-    "no_json": (([{"role": "user", "content": object()}],), TypeError),
-}
-
-
-@pytest.mark.parametrize(("arguments", "error"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_read_is_an_error_in_code(arguments, error):
-    with pytest.raises(error):
-        Playground(*arguments)
-
-
-def test_a_broken_paste_is_told_beside_the_box_and_the_last_results_stay(playground):
-    before = playground.comparison
-
-    playground.history = '[{"role": '
-
-    assert "not JSON" in playground.problem
-    assert "ctxopt-problem" in playground._page.history.status.value
-    assert "What is below is from before" in playground._page.outcomes.status.value
-    assert [one.output_tokens for one in playground.comparison.outcomes] == [
-        one.output_tokens for one in before.outcomes
-    ]
-    playground.history = [ASKED]
-    assert playground.problem == ""
-    assert "from before" not in playground._page.outcomes.status.value
-
-
-def uploaded(content):
-    return (
-        {
-            "name": "chat.json",
-            "type": "",
-            "size": len(content),
-            "content": memoryview(content),
-            "last_modified": datetime.now(UTC),
-        },
-    )
-
-
-FILES = {
-    "utf_8": json.dumps([ASKED]).encode(),
-    "byte_order_mark": json.dumps([ASKED]).encode("utf-8-sig"),
-    "utf_16": json.dumps([ASKED]).encode("utf-16"),
-    "crlf": b"User: Which lantern burns longest?\r\n",
-}
-
-
-@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
-def test_a_loaded_file_is_put_into_the_box(playground, content):
-    playground._page.history.upload.value = uploaded(content)
-
-    assert [message.texts[0].strip() for message in playground.request.history] == [ASKED["content"]]
-    assert "Which lantern" in playground.history
-
-
-def test_a_file_that_is_no_text_is_told_and_another_one_is_read(playground):
-    box = playground._page.history
-
-    box.upload.value = uploaded(b"\x89PNG\x00\xff")
-    assert "UTF-8" in playground.problem
-    box.upload.value = uploaded(json.dumps([ASKED]).encode())
-    assert playground.problem == ""
-    playground.history = "User: Lit?"
-    assert box.upload.value == ()
-
-
-def test_the_report_is_of_the_chosen_strategy_and_shows_content_only_when_asked(playground):
-    shown = playground._page.outcomes
-
-    shown.chosen.value = "sliding_window"
-    assert "sliding_window" in shown.report.value
-    assert "quiet night" not in "".join(html_of(playground))
-    shown.previews.value = True
-    assert "quiet night" in shown.report.value
-    playground.history = "User: Lit?"
-    assert shown.chosen.value == "sliding_window"
-
-
-def test_the_fitted_request_can_be_downloaded_as_json(playground):
-    link = parsed_html(playground._page.outcomes.download.value).all("a")[0]
-    _, _, data = link.attributes["href"].partition("base64,")
-    content = json.loads(b64decode(data))
-    assert len(content["messages"]) == outcome(playground, "auto").fitted.report.history.kept
-    assert len(content["documents"]) == len(outcome(playground, "auto").fitted.documents.kept)
-
-
-@pytest.mark.parametrize("asked", [False, True], ids=["counts", "previews"])
-def test_hostile_text_is_text(asked):
-    rows = [{"role": "user", "content": HOSTILE * 200}, {"role": "assistant", "content": HOSTILE}, ASKED]
-    documents = [{"id": HOSTILE, "text": HOSTILE * 99}]
-    playground = Playground(rows, documents, model=f"<b>{HOSTILE.replace(chr(0xD800), '')}", target=300)
-    playground._page.outcomes.previews.value = asked
-
-    for html in html_of(playground):
-        found = elements(parsed_html(html))
-        assert not {"img", "script"} & {element.tag for element in found}
-        assert "\ud800" not in html
-        assert "\u202e" not in html
-        assert not any(name.startswith("on") for element in found for name in element.attributes)
-
-
-def test_the_example_can_be_loaded_again(playground):
-    playground._page.example.click()
-
-    assert len(playground.request.history) == 34
-    assert playground.settings.target == 1_536
 
 
 def test_a_summarizer_adds_the_strategies_that_need_one():

@@ -19,10 +19,12 @@ class CombinedRequest:
     Args:
         request: The request.
         stored: The same as it would lie in a file; None for one that was given in code.
+        replaced: How many documents of the history's text, or of what was given in code, others stand for.
     """
 
     request: ContextRequest
     stored: StoredRequest | None = None
+    replaced: int = 0
 
     def fitted_json(self, fitted: FittedContext) -> bytes | None:
         """Return what is left of the request, as the JSON of a file; None for one that was given in code."""
@@ -39,11 +41,15 @@ def combined(
         documents: What the box for documents holds; they take the place of the others.
         given: A request that was given in code; it stands where there is no history.
     """
-    if history is None:
-        request = given or ContextRequest()
-        return CombinedRequest(request=request if documents is None else replace(request, documents=documents))
-    stored = history.stored if documents is None else _with_documents(history.stored, documents)
-    return CombinedRequest(request=stored.request, stored=stored)
+    stored = None if history is None else history.stored
+    request = given or ContextRequest() if stored is None else stored.request
+    if documents is None:
+        return CombinedRequest(request=request, stored=stored)
+    return CombinedRequest(
+        request=replace(request, documents=tuple(documents)),
+        stored=None if stored is None else _with_documents(stored, documents),
+        replaced=len(request.documents),
+    )
 
 
 def _with_documents(stored: StoredRequest, documents: Sequence[Document]) -> StoredRequest:

@@ -12,6 +12,8 @@ from ctxopt_core.fitted_files import as_json
 TARGET, OUTPUT_RESERVE = 1_536, 512
 """A budget in which not everything has room, in tokens."""
 
+_TOLD_BY = 80
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
@@ -19,6 +21,13 @@ class Example:
 
     history: str
     documents: str
+
+    def left_behind(self, history: str, documents: str) -> bool:
+        """Tell whether the documents are still those of the example, beside a history that is another one.
+
+        A history that begins as the example does is the example, which somebody is working on.
+        """
+        return documents == self.documents and history[:_TOLD_BY] != self.history[:_TOLD_BY]
 
 
 @cache

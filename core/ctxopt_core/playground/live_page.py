@@ -10,22 +10,15 @@ from ipywidgets import HTML, Box, Button, Tab, VBox
 from ctxopt_core.errors import CtxoptError
 from ctxopt_core.playground.combined_request import CombinedRequest, combined
 from ctxopt_core.playground.comparison import Comparison, PlaygroundSettings, compare
-from ctxopt_core.playground.content_words import documents_read, history_read
+from ctxopt_core.playground.content_boxes import documents_box, history_box
 from ctxopt_core.playground.example import OUTPUT_RESERVE, TARGET, example
 from ctxopt_core.playground.model_words import warnings_told_otherwise
 from ctxopt_core.playground.outcome_view import OutcomeView
 from ctxopt_core.playground.page_style import STYLE
-from ctxopt_core.playground.pasted_box import PastedBox
-from ctxopt_core.playground.pasted_documents import read_documents
-from ctxopt_core.playground.pasted_history import PastedHistory, read_history
 from ctxopt_core.playground.pasted_json import UnreadablePasteError
 from ctxopt_core.playground.settings_panel import SettingsPanel
-from ctxopt_core.request import ContextRequest, Document
+from ctxopt_core.request import ContextRequest
 from ctxopt_core.sheet_html import as_markup, style_element
-
-_HISTORY_HINT = 'User: ...\nAssistant: ...\n\nor [{"role": "user", "content": "..."}]\nor LangChain messages as JSON'
-_DOCUMENTS_HINT = 'Texts with a blank line or --- between them\n\nor [{"id": "...", "score": 0.8, "text": "..."}]'
-_ENDINGS = ".json,.jsonl,.txt,.md,.log"
 
 
 class LivePage:
@@ -44,24 +37,7 @@ class LivePage:
         self.problem = ""
         self._given: ContextRequest | None = None
         self._held = False
-        self.history: PastedBox[PastedHistory] = PastedBox(
-            label="Chat history",
-            hint=_HISTORY_HINT,
-            accept=_ENDINGS,
-            read=read_history,
-            describe=history_read,
-            nothing="Nothing pasted.",
-            changed=self.compare,
-        )
-        self.documents: PastedBox[tuple[Document, ...]] = PastedBox(
-            label="Documents",
-            hint=_DOCUMENTS_HINT,
-            accept=_ENDINGS,
-            read=read_documents,
-            describe=documents_read,
-            nothing="No documents pasted.",
-            changed=self.compare,
-        )
+        self.history, self.documents = history_box(self._on_history), documents_box(self.compare)
         self.panel = SettingsPanel(settings, self.compare)
         self.outcomes = OutcomeView()
         self.example = Button(description="Load the example")
@@ -114,6 +90,13 @@ class LivePage:
             self.outcomes.show(found, comparison)
         if self.problem:
             self.outcomes.mark(self.problem)
+
+    def _on_history(self) -> None:
+        if not self._held and example().left_behind(self.history.text, self.documents.text):
+            with self._at_once():
+                self.documents.text = ""
+        else:
+            self.compare()
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:

@@ -50,9 +50,11 @@ def cards(comparison: Comparison, chosen: str | None) -> str:
     return as_markup(top)
 
 
-def glance(comparison: Comparison) -> str:
+def glance(comparison: Comparison, *, outdated: bool = False) -> str:
     """Return what is left with each strategy on one line, for where the cards are out of sight."""
     line = Element("p", {"class": "ctxopt-glance"})
+    if outdated:
+        _add(line, "span", "From before:")
     for outcome in comparison.outcomes:
         entry = SubElement(line, "span", {"class": "ctxopt-entry"})
         _add(entry, "span", outcome.strategy)

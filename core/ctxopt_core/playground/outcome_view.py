@@ -53,13 +53,16 @@ class OutcomeView:
             self.chosen.options = names
             self.chosen.value = before if before in names else names[0]
         self._silent = False
-        self.status.value = told(_came(comparison))
+        self.status.value = told(_came(comparison) + _instead(combined))
         self.glance.value = glance(comparison)
         self._show_chosen()
 
     def mark(self, problem: str) -> None:
         """Say that what is shown is not what the page says now, and why."""
-        stays = " What is below is from before." if self._comparison else ""
+        stays = ""
+        if self._comparison is not None:
+            stays = " What is below is from before."
+            self.glance.value = glance(self._comparison, outdated=True)
         self.status.value = told(f"{problem.rstrip('.')}.{stays}", Tone.PROBLEM)
 
     def _on_choice(self, _: object) -> None:
@@ -91,6 +94,12 @@ def _came(comparison: Comparison) -> str:
     if came <= budget.input_tokens:
         return f"The request counts {came:,} tokens and {may}, so nothing is cut. Narrow the window to see it cut."
     return f"The request counts {came:,} tokens; {may}."
+
+
+def _instead(combined: CombinedRequest) -> str:
+    if not combined.replaced:
+        return ""
+    return f" Documents are those of the second tab, not the {combined.replaced:,} that came with the history."
 
 
 def _download(combined: CombinedRequest, fitted: FittedContext, strategy: str) -> str:

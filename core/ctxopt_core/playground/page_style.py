@@ -6,7 +6,7 @@ from ctxopt_core.sheet_style import STYLE as SHEET_STYLE
 
 _FAINT = "rgba(127,127,127,.35)"
 _LAYOUT = """
-.ctxopt-playground{container-type:inline-size;width:100%;max-width:100%;box-sizing:border-box;overflow:visible;
+.ctxopt-playground{container-type:inline-size;contain-intrinsic-inline-size:340px;width:100%;max-width:100%;box-sizing:border-box;overflow:visible;
 font-family:var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
 .ctxopt-playground *,.ctxopt-playground *::before{box-sizing:border-box}
 .ctxopt-playground .widget-html,.ctxopt-playground .widget-html-content{width:100%;min-width:0;height:auto;
