@@ -74,6 +74,16 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch, arguments):
     assert done.stderr == "Error: No space left on device\n"
 
 
+@pytest.mark.parametrize("option", ["--out", "--rejected", "--report"])
+def test_a_folder_that_is_not_there_is_named_before_a_line_is_fitted(tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    stored_lines(tmp_path / "in.jsonl", [chat(1)])
+    done = run("fit", "in.jsonl", "--out", "out.jsonl", option, "none/there.jsonl")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == "Error: No such file or directory: none/there.jsonl\n"
+    assert not list(tmp_path.glob("*.run"))
+
+
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
 @pytest.mark.parametrize("command", ["fit", "plan", "explain", "count"])
 def test_a_full_disk_behind_the_standard_output_is_one_line(tmp_path, command):

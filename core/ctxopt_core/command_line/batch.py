@@ -79,9 +79,9 @@ def fit_file(
     tally = Tally(done_before=done, rejected_before=rejected)
     if done:
         record.resume(done)
-    else:
-        record.begin()
     with opened(file) as stream, _progress(file) as advance, BatchFiles(paths, record, resume=resume) as files:
+        if not done:
+            record.begin()
         lines = lines_of(stream)
         passed = sum(_passed(line, record, advance) for line in islice(lines, done))
         if passed < done:

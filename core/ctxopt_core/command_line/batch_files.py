@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -72,11 +74,15 @@ class BatchFiles:
         self._reports: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        if self._paths.out is not None:
-            self._out = self._opened(self._paths.out)
-        if self._paths.reports is not None:
-            self._reports = self._opened(self._paths.reports)
         rejected = self._paths.rejected
+        with self._stack:  # closes what is open where the next cannot be opened
+            if self._paths.out is not None:
+                self._out = self._opened(self._paths.out)
+            if self._paths.reports is not None:
+                self._reports = self._opened(self._paths.reports)
+            if rejected is not None and not rejected.parent.is_dir():  # said now, and not with the first of its lines
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(rejected))
+            self._stack = self._stack.pop_all()
         if self._mode == "wb" and rejected is not None and rejected.is_file():
             rejected.write_bytes(b"")
         return self
