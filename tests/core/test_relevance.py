@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxopt_core.feedback import bm25_of_messages, bm25_with_feedback
 from ctxopt_core.relevance import bm25_scorer, bm25_scores, terms_of, tokenize
 from ctxopt_core.text_memory import TextMemory
 from hostile_text import hostile_text
@@ -35,6 +37,35 @@ from hostile_text import hostile_text
 )
 def test_tokenize(text, terms):
     assert tokenize(text) == terms
+
+
+@given(text=st.text(st.characters(max_codepoint=127)))
+def test_words_of_ascii_are_runs_of_letters_and_digits_whatever_is_between_them(text):
+    words = re.findall("[a-z0-9]+", text.lower())
+    assert tokenize(text) == [word[:6] if word.isalpha() else word for word in words]
+    assert tokenize(f"{text} é") == [*tokenize(text), "é"]
+
+
+@given(
+    query=st.text("abc ", max_size=20),
+    texts=st.lists(st.text("abcdefg 1", max_size=40), max_size=8),
+    best=st.integers(0, 5),
+)
+def test_messages_score_what_their_terms_score_with_feedback(query, texts, best):
+    weights = dict.fromkeys(tokenize(query), 1.0)
+    chosen = {"best_texts": best, "feedback_weight": 0.5}
+    assert bm25_of_messages(weights, texts, **chosen) == bm25_with_feedback(
+        weights, list(map(tokenize, texts)), **chosen
+    )
+
+
+def test_feedback_finds_a_text_by_a_word_that_the_query_does_not_name():
+    texts = ["the kiln cracked at zanthir", "zanthir was damp", "a lamp on a pier"]
+    weights = {"kiln": 1.0}
+    without = bm25_of_messages(weights, texts, best_texts=0, feedback_weight=0.5)
+    found = bm25_of_messages(weights, texts, best_texts=1, feedback_weight=0.5)
+    assert [score > 0 for score in without] == [True, False, False]
+    assert [score > 0 for score in found] == [True, True, False]
 
 
 def test_scores_are_those_of_the_formula():

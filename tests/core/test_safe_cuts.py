@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.safe_cuts import PIECE, SAFE_CUT, pieces, pieces_from_end
+from ctxopt_core.safe_cuts import PIECE, SAFE_CUT, cut_after, cut_before, pieces, pieces_from_end
 from hostile_text import HOSTILE_SAMPLES, hostile_text
 from independent_recount import load_encoding
 from shape_rows import SCRIPTS, SENTENCE
@@ -124,3 +124,19 @@ def test_pieces_are_of_the_size_that_was_asked_but_for_the_last():
         *others, last = [stop - start for start, stop in walk(text)]
         assert all(PIECE <= length <= PIECE + 2 * len(LINE) for length in others)
         assert 0 < last <= 2 * PIECE
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "after", "before"),
+    [
+        pytest.param("one two six", 5, 7, 3, id="between two"),
+        pytest.param("one two six", 7, 7, 3, id="at one"),
+        pytest.param("one two six", 8, 11, 3, id="behind the last"),
+        pytest.param("one two six", 0, 3, 0, id="at the start"),
+        pytest.param("one two six", 999, 11, 0, id="far behind the end"),
+        pytest.param("x" * 150 + " two", 10, 154, 0, id="none within a hundred characters"),
+        pytest.param("", 0, 0, 0, id="empty"),
+    ],
+)
+def test_the_nearest_safe_cuts(text, position, after, before):
+    assert (cut_after(text, position), cut_before(text, position)) == (after, before)
