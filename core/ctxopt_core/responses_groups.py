@@ -1,10 +1,10 @@
 """Items of OpenAI's Responses API in groups: what can only be kept or dropped together.
 
 There a message, each call of a tool, each result and the reasoning before them are items of one list. What a model
-wrote in one go is one group: reasoning, messages and the calls up to the results that answer them. Reasoning so stays
-with the item that it precedes, as the API demands, and parallel calls stay together. A call behind a result is taken for
-another answer, since nothing tells whether it was one with the call before. A result is a group of its own, which its
-call binds, and so is each message of anyone else.
+wrote in one go is one group: reasoning, messages and the calls up to the results that answer them. So reasoning stays
+with the item that it precedes, as the API demands, and parallel calls stay together. A call behind a result is taken
+for another answer, since nothing tells whether it was one with the call before. A result is a group of its own, which
+its call binds, and so is each message of anyone else.
 """
 
 from __future__ import annotations
