@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from datetime import UTC, datetime
+from functools import cache
 
 import pytest
+from hypothesis import given, settings
 
 from ctxopt_core import ContextRequest, Document, Message, Playground
+from hostile_text import hostile_text
 from parsed_html import elements, parsed_html
 from playground_pages import ASKED, DOCUMENTS, ROWS, html_of, lantern_playground, outcome
 
@@ -170,6 +173,26 @@ def test_hostile_text_is_text(asked):
         assert "\ud800" not in html
         assert "\u202e" not in html
         assert not any(name.startswith("on") for element in found for name in element.attributes)
+
+
+@settings(max_examples=60)
+@given(history=hostile_text(), documents=hostile_text(), model=hostile_text(3))
+def test_whatever_is_typed_is_read_or_told_and_never_an_error(history, documents, model):
+    page = shared_playground()
+
+    page.history, page.documents, page._page.panel.window.model.value = history, documents, model
+
+    assert page.problem or page.comparison.outcomes
+    for html in html_of(page):
+        parsed_html(html)
+        html.encode()
+    page.history.encode()
+    page.documents.encode()
+
+
+@cache
+def shared_playground():
+    return lantern_playground()
 
 
 def test_the_example_can_be_loaded_again(playground):

@@ -87,8 +87,8 @@ def totals(page):
     return found
 
 
-def fitted(request, *, target=TARGET, **shares):
-    budget = ContextBudget.for_model("gpt-4o", target=target, output_reserve=OUTPUT_RESERVE, shares=Shares(**shares))
+def fitted(request, *, model="gpt-4o", target=TARGET, **shares):
+    budget = ContextBudget.for_model(model, target=target, output_reserve=OUTPUT_RESERVE, shares=Shares(**shares))
     policies = {name: {"strategy": name} for name in PLAIN_STRATEGIES if name != "stable_prefix"}
     policies["stable_prefix"] = {"strategy": "turns", "stable_prefix": True}
     return {
@@ -189,7 +189,7 @@ def see_a_file_loaded(page, request, path):
 
 
 def see_sliders_moved(page, request):
-    """Move a share by the keyboard, then the window by the mouse."""
+    """Move a share by the keyboard, the window by the mouse, and name another model."""
     before = totals(page)
     press(page, "History", "ArrowRight", 25)
     wait_until_shown(page, fitted(request, history=50))
@@ -200,6 +200,11 @@ def see_sliders_moved(page, request):
     target = value_of(page, "Window") - value_of(page, "For the answer")
     wait_until_shown(page, fitted(request, target=target, history=50))
     assert target > TARGET
+
+    page.get_by_role("combobox", name="Model").fill("gpt-4")
+    page.keyboard.press("Enter")
+    page.get_by_text("8,192 tokens; counted with cl100k_base.").wait_for()
+    wait_until_shown(page, fitted(request, model="gpt-4", target=target, history=50))
 
 
 def see_what_cannot_be_read_told(page):

@@ -95,7 +95,11 @@ class Playground:
 
     @property
     def settings(self) -> PlaygroundSettings:
-        """The settings. Assigning others moves the widgets; `dataclasses.replace` makes them."""
+        """The settings. Assigning others moves the widgets; `dataclasses.replace` makes them.
+
+        Raises:
+            ValueError: No strategy is ticked.
+        """
         return self._page.settings
 
     @settings.setter

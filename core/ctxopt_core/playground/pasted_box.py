@@ -10,6 +10,7 @@ from ipywidgets import HTML, FileUpload, HBox, Textarea, VBox
 from ctxopt_core.errors import CtxoptError
 from ctxopt_core.playground.loaded_files import text_of_file
 from ctxopt_core.playground.told import Tone, told
+from ctxopt_core.surrogates import has_surrogates, joined_surrogates
 
 Value = TypeVar("Value")
 
@@ -65,7 +66,8 @@ class PastedBox(Generic[Value]):
 
     @text.setter
     def text(self, text: str) -> None:
-        self.textarea.value = text
+        # What is no UTF-8 would not reach the browser.
+        self.textarea.value = joined_surrogates(text) if has_surrogates(text) else text
 
     def _on_text(self, _: object) -> None:
         if not self._loading:

@@ -11,6 +11,7 @@ from ctxopt_core.budget import default_output_reserve, usual_output_reserve
 from ctxopt_core.model_window import ModelWindow
 from ctxopt_core.playground.model_words import described, model_ids, window_of
 from ctxopt_core.playground.told import Tone, told
+from ctxopt_core.surrogates import joined_surrogates
 
 _SMALLEST_EXPONENT = 7
 _WITHOUT_A_MODEL = 32_768
@@ -33,9 +34,21 @@ class WindowPanel:
         self.status = HTML()
         self.whole = Checkbox(description="the whole window of the model", indent=False)
         self.window = FloatLogSlider(
-            description="Window", base=2, min=_SMALLEST_EXPONENT, max=15, step=1 / 16, readout_format=",.0f"
+            description="Window",
+            tooltip="How much of the window is used, in tokens",
+            base=2,
+            min=_SMALLEST_EXPONENT,
+            max=log2(_WITHOUT_A_MODEL),
+            step=1 / 16,
+            readout_format=",.0f",
         )
-        self.reserve = IntSlider(description="For the answer", min=0, max=_WITHOUT_A_MODEL, readout_format=",d")
+        self.reserve = IntSlider(
+            description="For the answer",
+            tooltip="What of it is kept free for the answer, in tokens",
+            min=0,
+            max=_WITHOUT_A_MODEL,
+            readout_format=",d",
+        )
         self.widget = VBox([self.model, self.status, self.window, self.whole, self.reserve])
         self.model.observe(self._on_model, "value")
         for widget in (self.whole, self.window, self.reserve):
@@ -70,7 +83,7 @@ class WindowPanel:
     def show(self, model: str | None, target: int | None, output_reserve: int | None) -> None:
         """Move the widgets, without a call of `changed`; a reserve of None is the usual one of the model."""
         self._silent = True
-        self.model.value = model or ""
+        self.model.value = joined_surrogates(model or "")
         self._look_up()
         reserve = self._usual_reserve() if output_reserve is None else output_reserve
         self.whole.value = target is None
