@@ -213,6 +213,26 @@ def test_the_example_goes_as_a_whole():
     assert len(playground.request.documents) == 0
 
 
+TOLD = {
+    "messages": ("history", [ASKED, ASKED], "Read as OpenAI JSON: 2 messages."),
+    "request": (
+        "history",
+        {"system": "Be brief.", "messages": [ASKED], "documents": ["It is."]},
+        "Read as Anthropic JSON: 1 message, 1 document, a system prompt.",
+    ),
+    "scores": ("documents", ["It is.", {"text": "Lit.", "score": 1}], "2 documents, 1 with a score."),
+    "all_scores": ("documents", [{"text": "Lit.", "score": 1}], "1 document, all with a score."),
+    "no_scores": ("documents", "One.\n\nTwo.\n\nThree.", "3 documents, none with a score."),
+}
+
+
+@pytest.mark.parametrize(("box", "given", "sentence"), TOLD.values(), ids=TOLD)
+def test_a_box_says_what_was_read(playground, box, given, sentence):
+    setattr(playground, box, given)
+
+    assert sentence in getattr(playground._page, box).status.value
+
+
 def test_documents_in_both_places_are_those_of_the_second_tab_and_it_says_so(playground):
     playground.history = {"messages": [ASKED], "documents": ["of the first", "of the first, too"]}
 

@@ -144,7 +144,7 @@ def test_a_budget_that_holds_nothing_is_told_on_each_card(playground):
     assert playground.problem == ""
     assert all(one.error for one in playground.comparison.outcomes)
     assert playground._page.outcomes.cards.value.count("Does not fit") == 5
-    assert "Problem" in playground._page.outcomes.report.value
+    assert "no report" in playground._page.outcomes.report.value
 
 
 def test_a_summarizer_adds_the_strategies_that_need_one():

@@ -55,7 +55,8 @@ def history_read(history: PastedHistory) -> str:
 def documents_read(documents: Sequence[Document]) -> str:
     """Return how many documents were read, and how many of them have a score."""
     scored = sum(document.score is not None for document in documents)
-    return f"{_count(len(documents), 'document')}, {scored or 'none'} of them with a score."
+    told = "all" if scored == len(documents) else f"{scored:,}" if scored else "none"
+    return f"{_count(len(documents), 'document')}, {told} with a score."
 
 
 def _count(number: int, noun: str) -> str:

@@ -76,7 +76,7 @@ class OutcomeView:
         self.cards.value = cards(self._comparison, name)
         outcome = next(outcome for outcome in self._comparison.outcomes if outcome.strategy == name)
         if outcome.fitted is None:
-            self.report.value = told(outcome.error or "", Tone.PROBLEM)
+            self.report.value = told("There is no report: with this strategy the request does not fit.")
             self.download.value = ""
             return
         self.report.value = outcome.fitted.to_html(show_content=self.previews.value)
