@@ -120,6 +120,13 @@ def test_a_fault_is_named_with_its_place_and_a_remedy(content, said):
     assert "; " in str(error.value)
 
 
+@pytest.mark.parametrize("key", ["messages", "input"])
+def test_a_fault_deep_inside_a_file_that_is_sent_along_is_named_with_its_message(key):
+    part = {"type": "document", "source": {"type": "content", "content": [5]}}
+    with pytest.raises(TypeError, match=rf"^`{key}\[1\]`: a part of a message's `content` must be .* got int"):
+        stored_request({key: [HELLO, {"role": "user", "content": [part]}]})
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
