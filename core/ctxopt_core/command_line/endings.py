@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ REQUEST_ERRORS = (CtxoptError, TypeError, ValueError, RecursionError)
 """What a request that cannot be read or fitted raises."""
 
 _LONGEST_LINE = 1_000
+_OPTIONS = re.compile("`(context_window|max_input_tokens|output_reserve|safety_margin|on_unknown)(?:='?(\\w+)'?)?`")
 
 
 class DoesNotFitError(click.ClickException):
@@ -45,7 +47,14 @@ def one_line(error: BaseException | str) -> str:
     if isinstance(error, OSError) and error.strerror:
         named = f": {error.filename}" if error.filename else ""
         return beginning(f"{error.strerror}{named}", _LONGEST_LINE)
-    return beginning(str(error) or type(error).__name__, _LONGEST_LINE)
+    told = str(error) or type(error).__name__
+    return beginning(_OPTIONS.sub(_as_option, told), _LONGEST_LINE)
+
+
+def _as_option(argument: re.Match[str]) -> str:
+    """Return the option of the command line that an argument of the library has become."""
+    option = f"--{argument[1].replace('_', '-')}"
+    return option if argument[2] is None else f"{option} {argument[2]}"
 
 
 def say(text: str) -> None:
