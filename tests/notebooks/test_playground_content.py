@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 
@@ -173,6 +174,26 @@ def test_hostile_text_is_text(asked):
         assert "\ud800" not in html
         assert "\u202e" not in html
         assert not any(name.startswith("on") for element in found for name in element.attributes)
+
+
+def test_a_request_that_is_too_large_to_be_sent_along_has_no_download():
+    playground = Playground([{"role": "user", "content": "Lanterns burn " * 160_000}], model="gpt-4.1")
+
+    assert playground.problem == ""
+    assert "too large" in playground._page.outcomes.download.value
+
+
+def test_a_request_that_cannot_be_written_has_no_download():
+    playground = Playground([ASKED])
+    deep = []
+    for _ in range(10_000):
+        deep = [deep]
+    combined = playground._page.combined
+
+    unwritable = replace(combined, stored=replace(combined.stored, content=deep))
+    playground._page.outcomes.show(unwritable, playground.comparison)
+
+    assert "nested too deeply" in playground._page.outcomes.download.value
 
 
 @settings(max_examples=60)

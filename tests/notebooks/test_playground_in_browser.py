@@ -36,6 +36,9 @@ LOADED = {
     + [{"role": "user", "content": "Which lantern burns longest?"}],
     "documents": [{"id": f"d{i}", "score": i, "text": f"Lantern {i} burns {i} hours. " * 12} for i in range(12)],
 }
+# All at once, since the page may be drawn again at any time.
+CARDS = """() => [...document.querySelectorAll('.ctxopt-card')].map((card) =>
+  [card.querySelector('h4').innerText, card.querySelector('.ctxopt-title, .ctxopt-total').innerText])"""
 # Whatever reaches beyond the right edge of the window, but for what its own box cuts off.
 SPILLING = """() => [...document.querySelectorAll('#rendered_cells *, .ctxopt-playground *')].filter((element) => {
   const box = element.getBoundingClientRect();
@@ -80,11 +83,8 @@ def page(browser, tmp_path):
 
 def totals(page):
     """Return what the cards say: tokens that are left and the budget, by strategy."""
-    found = {}
-    for card in page.locator(".ctxopt-card").all():
-        left, budget = re.findall(r"[\d,]+", card.locator(".ctxopt-title").inner_text())
-        found[card.locator("h4").inner_text()] = (int(left.replace(",", "")), int(budget.replace(",", "")))
-    return found
+    found = {name: re.findall(r"[\d,]+", title) for name, title in page.evaluate(CARDS)}
+    return {name: tuple(int(number.replace(",", "")) for number in numbers) for name, numbers in found.items()}
 
 
 def fitted(request, *, model="gpt-4o", target=TARGET, **shares):
@@ -170,6 +170,7 @@ def test_a_file_is_loaded_sliders_are_moved_and_a_broken_paste_is_told(page, tmp
 
     request = read_request(json.dumps(LOADED)).request
     see_a_file_loaded(page, request, tmp_path / "chat.json")
+    see_the_fitted_request_downloaded(page, request)
     see_sliders_moved(page, request)
     see_what_cannot_be_read_told(page)
     see_markup_taken_for_text(page)
@@ -186,6 +187,14 @@ def see_a_file_loaded(page, request, path):
     assert box(page, "Documents").input_value() == ""  # those of the example are gone
     page.get_by_label("show the beginnings of texts").check()
     page.locator(".ctxopt-right td", has_text="We spoke of lantern 29").first.wait_for()
+
+
+def see_the_fitted_request_downloaded(page, request):
+    with page.expect_download() as started:
+        page.get_by_text("Download the fitted request").click()
+    content = json.loads(Path(started.value.path()).read_text("utf-8"))
+    budget = ContextBudget.for_model("gpt-4o", target=TARGET, output_reserve=OUTPUT_RESERVE)
+    assert len(content["messages"]) == len(fit(request, budget).messages())
 
 
 def see_sliders_moved(page, request):

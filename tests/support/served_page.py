@@ -40,6 +40,10 @@ def served(notebook: Path, log: Path, *arguments: str, **environment: str) -> It
             yield f"http://localhost:{port}/"
         finally:
             server.terminate()
+            try:
+                server.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 def _free_port() -> int:

@@ -14,6 +14,8 @@ from ctxopt_core.playground.outcome_cards import cards, glance
 from ctxopt_core.playground.told import Tone, heading, told
 from ctxopt_core.sheet_html import as_markup
 
+_LARGEST_DOWNLOAD = 2_000_000
+
 
 class OutcomeView:
     """Cards of all strategies, and the report of the chosen one."""
@@ -103,9 +105,14 @@ def _instead(combined: CombinedRequest) -> str:
 
 
 def _download(combined: CombinedRequest, fitted: FittedContext, strategy: str) -> str:
-    content = combined.fitted_json(fitted)
+    try:
+        content = combined.fitted_json(fitted)
+    except ValueError as error:  # what can be read may be nested too deeply to be written
+        return told(f"There is no download: {error}.")
     if content is None:
         return ""
+    if len(content) > _LARGEST_DOWNLOAD:
+        return told("The fitted request is too large to be sent along at each change, so there is no download.")
     data = f"data:application/json;base64,{b64encode(content).decode()}"
     link = Element("a", {"href": data, "download": f"fitted_{strategy}.json", "class": "ctxopt-download"})
     link.text = "Download the fitted request"

@@ -88,11 +88,13 @@ class PastedBox(Generic[Value]):
             self._refuse(str(error))
             return
         self._loading = True
-        if text == self.text:
-            self._on_text(None)
-        else:
-            self.text = text
-        self._loading = False
+        try:
+            if text == self.text:
+                self._on_text(None)
+            else:
+                self.text = text
+        finally:
+            self._loading = False
 
     def _take(self, value: Value | None) -> None:
         self.value, self.problem = value, ""
