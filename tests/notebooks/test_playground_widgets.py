@@ -157,11 +157,11 @@ def test_a_summarizer_adds_the_strategies_that_need_one():
     assert [box.description for box in playground._page.panel.choices.children] == names[:-2]
 
 
-def test_a_notebook_is_shown_the_widgets(playground):
+def test_a_notebook_is_shown_the_widgets_and_in_words_what_they_are_about(playground):
     bundle = playground._repr_mimebundle_(include=None, exclude=None)
-    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
 
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == playground._page.widget.model_id
+    assert bundle["text/plain"] == "<Playground: 21 messages, 6 documents>"
 
 
 def test_without_ipywidgets_the_error_names_the_extra(monkeypatch):

@@ -125,9 +125,12 @@ class Playground:
         self._page.documents.text = as_pasted("documents", documents)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """Return what a notebook shows: the widgets."""
+        """Return what a notebook shows: the widgets, and in words what they are about where there are none."""
         bundle: dict[str, Any] = self._page.widget._repr_mimebundle_(include=include, exclude=exclude)
-        return bundle
+        return {**bundle, "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return f"<Playground: {len(self.request.history):,} messages, {len(self.request.documents):,} documents>"
 
 
 def _live_page() -> type[LivePage]:
