@@ -46,7 +46,7 @@ def test_the_notebooks_are_those_of_the_page():
     page = (FOLDER / "README.md").read_text("utf-8")
 
     assert tuple(re.findall(r"^\| \[`(\w+)`\]\(\1\.ipynb\) \|", page, re.MULTILINE)) == NAMES
-    assert {path.stem for path in NOTEBOOKS} <= set(NAMES)
+    assert tuple(path.stem for path in NOTEBOOKS) == NAMES
 
 
 @every_notebook
