@@ -55,7 +55,7 @@ def combined(
 def _with_documents(stored: StoredRequest, documents: Sequence[Document]) -> StoredRequest:
     beside = {**stored.arguments, "documents": [_row(document) for document in documents]}
     if stored.messages is not None:
-        beside["messages"] = stored.messages
+        beside[stored.messages_key] = stored.messages
     return replace(stored, content=beside, envelope=None, request=replace(stored.request, documents=tuple(documents)))
 
 
