@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any, NoReturn
 
 from ctxopt_core.visible_text import beginning
@@ -55,8 +56,7 @@ def _no_number(literal: str) -> NoReturn:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for position, name in enumerate(names) if name in names[:position])
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         message = (
             f"the JSON names the key {beginning(twice, _LONGEST_KEY)!r} of one object twice, "
             "and readers of JSON do not agree which counts; leave one out"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from command_runs import chat, run, stored_lines
@@ -140,6 +142,14 @@ def test_a_fault_deep_inside_a_file_that_is_sent_along_is_named_with_its_message
 def test_json_that_would_not_come_out_as_it_was_is_refused(text, said):
     with pytest.raises(ValueError, match=said):
         read_request(text)
+
+
+def test_the_key_that_an_object_of_very_many_names_twice_is_found_in_linear_time():
+    keys = ",".join(f'"k{n}":0' for n in range(40_000))
+    start = time.process_time()
+    with pytest.raises(ValueError, match="names the key 'k39999' of one object twice"):
+        read_request(f'{{"messages": [], {keys}, "k39999": 1}}')
+    assert time.process_time() - start < 5
 
 
 def test_a_batch_names_the_line_and_goes_on(tmp_path):
