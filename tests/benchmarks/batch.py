@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batch_processes import jobs_rows, memory_rows
-from batch_tables import throughput_rows, write_requests
+from batch_tables import has_fast, throughput_rows, write_requests
 from program import run
 from result_table import Row
 
@@ -47,7 +47,8 @@ def tables(plan: Plan) -> Iterator[list[Row]]:
         long, short = Path(folder) / "long.jsonl", Path(folder) / "short.jsonl"
         write_requests(long, plan.requests, plan.tokens)
         write_requests(short, plan.few, plan.tokens)
-        yield throughput_rows(long, plan.requests, plan.tokens)
+        for fast in (False, True) if has_fast() else (False,):
+            yield throughput_rows(long, plan.requests, plan.tokens, fast=fast)
         yield jobs_rows(long, plan.tokens)
         yield memory_rows({plan.few: short, plan.requests: long}, plan.tokens)
 

@@ -28,12 +28,13 @@ TOKENISED, RAW = "tokenising its texts", "tokenising its bytes"
 FASTEST_SHARE = 0.7
 _TURNS, _WORDS_ASKED = 7, 20
 _WORDS_PER_TOKEN = 0.74
-_LINES_IN_TURN = 50
+# So many that nothing of a stretch is remembered from the candidate before when the next one comes to its start.
+_LINES_IN_TURN = 200
 _FITTED: Mapping[str, tuple[float | None, str]] = {
-    "the model's window": (None, "auto"),
-    "counted and fitting": (1.5, "auto"),
-    "cut to three quarters by turns": (0.75, "turns"),
-    "cut to three quarters by relevance": (0.75, "auto"),
+    "ours, the model's window": (None, "auto"),
+    "ours, counted and fitting": (1.5, "auto"),
+    "ours, cut to three quarters by turns": (0.75, "turns"),
+    "ours, cut to three quarters by relevance": (0.75, "auto"),
 }
 """The limit of each candidate, as a multiple of the tokens of a request, and its strategy."""
 
@@ -53,31 +54,42 @@ def write_requests(path: Path, count: int, tokens: int) -> None:
             file.write(json.dumps({"model": MODEL, "metadata": {"number": number}, "messages": messages}) + "\n")
 
 
-def throughput_rows(path: Path, count: int, tokens: int) -> list[Row]:
-    """Measure fitting and tokenising a file, a stretch of lines each in turn."""
+def throughput_rows(path: Path, count: int, tokens: int, *, fast: bool) -> list[Row]:
+    """Measure fitting and tokenising a file, a stretch of lines each in turn.
+
+    Args:
+        path: The file.
+        count: Its requests.
+        tokens: About what each counts.
+        fast: Whether the extra `fast` counts, which has to be installed then, or tiktoken as if it were not.
+    """
+    with _counting(fast=fast):
+        times, cut, total = _times(path, tokens)
+    case = f"{count:,} requests of {total // count:,} tokens"
+    beside = ", with the extra `fast`" if fast else ""
+    section = f"Fitting the lines of a file{beside}; `x NAME` is the throughput over that of NAME"
+    return [_throughput_row(section, case, name, times, cut, count) for name in times]
+
+
+def _times(path: Path, tokens: int) -> tuple[Mapping[str, float], Mapping[str, int], int]:
+    """Return the seconds of each candidate, the requests that each has cut, and the tokens of the file."""
     encode = load_encoding(ENCODING).encode_ordinary
-    runs = {
-        f"{ours}, {name}": (fast, _fitter(part, strategy, tokens))
-        for ours, fast in _ours().items()
-        for name, (part, strategy) in _FITTED.items()
-    }
-    for fast, fitter in runs.values():  # what is loaded once is part of no time
-        with _counting(fast=fast):
-            _cut(next(_stretches(path))[:1], fitter)
-    times = dict.fromkeys((TOKENISED, RAW, *runs), 0.0)
-    cut, total = dict.fromkeys(runs, 0), 0
+    fitters = {name: _fitter(part, strategy, tokens) for name, (part, strategy) in _FITTED.items()}
+    for fitter in fitters.values():  # what is loaded once is part of no time
+        _cut(next(_stretches(path))[:1], fitter)
+    times = dict.fromkeys((TOKENISED, RAW, *fitters), 0.0)
+    cut, total = dict.fromkeys(fitters, 0), 0
     for stretch in _stretches(path):
         with _added_to(times, TOKENISED):
             total += sum(len(encode(text)) for line in stretch for text in _texts(line))
         with _added_to(times, RAW):
             for line in stretch:
                 encode(line.content.decode())
-        for name, (fast, fitter) in runs.items():
+        for name, fitter in fitters.items():
             shared_cache(ENCODING).clear()
-            with _counting(fast=fast), _added_to(times, name):
+            with _added_to(times, name):
                 cut[name] += _cut(stretch, fitter)
-    case = f"{count:,} requests of {total // count:,} tokens"
-    return [_throughput_row(case, name, times, cut, count) for name in times]
+    return times, cut, total
 
 
 def _stretches(path: Path) -> Iterator[list[Line]]:
@@ -87,9 +99,9 @@ def _stretches(path: Path) -> Iterator[list[Line]]:
             yield stretch
 
 
-def _ours() -> Mapping[str, bool]:
-    """With and without the extra `fast`, where that is installed."""
-    return {"ours": False} | ({"ours with `fast`": True} if fast_count_of(ENCODING) else {})
+def has_fast() -> bool:
+    """Tell whether the extra `fast` is installed."""
+    return fast_count_of(ENCODING) is not None
 
 
 @contextmanager
@@ -136,9 +148,11 @@ def _cut(lines: list[Line], fitter: RequestFitter) -> int:
     return tally.cut
 
 
-def _throughput_row(case: str, name: str, times: Mapping[str, float], cut: Mapping[str, int], count: int) -> Row:
+def _throughput_row(
+    section: str, case: str, name: str, times: Mapping[str, float], cut: Mapping[str, int], count: int
+) -> Row:
     return Row(
-        section="Fitting the lines of a file; `x NAME` is the throughput over that of NAME",
+        section=section,
         case=case,
         candidate=name,
         milliseconds=times[name] * 1_000,

@@ -183,14 +183,12 @@ def test_the_first_count_has_its_target_and_every_counter_is_measured_on_every_k
 
 
 def test_a_file_of_requests_is_to_be_fitted_nearly_as_fast_as_it_is_tokenised(trials: dict[str, Trial]) -> None:
-    rows = [row for row in trials["batch"].rows if row["section"].startswith("Fitting")]
-    targets = {row["candidate"]: [(made["of"], made["figure"]) for made in row["targets"]] for row in rows}
-    assert set(targets.pop("tokenising its texts") + targets.pop("tokenising its bytes")) == set()
-    runs = [name.partition(", ")[0] for name in targets]
-    assert set(runs) - {"ours with `fast`"} == {"ours"}
-    assert list(targets.values()) == [[("tokenising its texts", 0.7)]] * 4 * len(set(runs))
-    cut = [row["figures"]["cut"] for row in rows if "cut" in row["figures"]]
-    assert cut == [0, 0, 1, 1] * len(set(runs))
+    for section in {row["section"] for row in trials["batch"].rows if row["section"].startswith("Fitting")}:
+        rows = [row for row in trials["batch"].rows if row["section"] == section]
+        targets = {row["candidate"]: [(made["of"], made["figure"]) for made in row["targets"]] for row in rows}
+        assert set(targets.pop("tokenising its texts") + targets.pop("tokenising its bytes")) == set()
+        assert list(targets.values()) == [[("tokenising its texts", 0.7)]] * 4
+        assert [row["figures"]["cut"] for row in rows if "cut" in row["figures"]] == [0, 0, 1, 1]
 
 
 def test_whole_runs_of_two_processes_have_the_same_target(trials: dict[str, Trial]) -> None:
