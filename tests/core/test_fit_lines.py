@@ -105,27 +105,31 @@ def test_a_file_for_bad_lines_can_be_named_and_is_begun_anew(mixed, tmp_path):
     assert not (tmp_path / "out.jsonl.rejected").exists()
 
 
+def written(folder):
+    """Return what lies in a folder, by the names of the files."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 @pytest.mark.parametrize("fitted", [0, 1, 2, 3])
 @pytest.mark.parametrize("rest", [b"", b'{"mess'], ids=["whole lines", "half a line"])
 def test_an_interrupted_run_is_resumed_as_if_it_had_not_been(mixed, tmp_path, fitted, rest):
-    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
-    run("fit", mixed, *LIMIT, "--out", whole, "--report", tmp_path / "whole.reports")
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    whole.mkdir()
+    part.mkdir()
+    run("fit", mixed, *LIMIT, "--out", whole / "out.jsonl", "--report", whole / "reports.jsonl")
     rejected_by_then = [0, 1, 3, 3][fitted]
-    for path, name, most in (
-        (whole, "part.jsonl", fitted),
-        (tmp_path / "whole.jsonl.rejected", "part.jsonl.rejected", rejected_by_then),
-        (tmp_path / "whole.reports", "part.reports", fitted + 1),
-        (tmp_path / "whole.jsonl.run", "part.jsonl.run", fitted + rejected_by_then + 2),
+    for name, most in (
+        ("out.jsonl", fitted),
+        ("out.jsonl.rejected", rejected_by_then),
+        ("reports.jsonl", fitted + 1),
+        ("out.jsonl.run", fitted + rejected_by_then + 2),
     ):
-        lines = path.read_bytes().splitlines(keepends=True)[:most]
-        (tmp_path / name).write_bytes(b"".join(lines) + rest)
+        lines = (whole / name).read_bytes().splitlines(keepends=True)[:most]
+        (part / name).write_bytes(b"".join(lines) + rest)
 
-    done = run("fit", mixed, *LIMIT, "--out", part, "--resume", "--report", tmp_path / "part.reports")
+    done = run("fit", mixed, *LIMIT, "--out", part / "out.jsonl", "--resume", "--report", part / "reports.jsonl")
 
-    assert part.read_bytes() == whole.read_bytes()
-    assert (tmp_path / "part.jsonl.rejected").read_bytes() == (tmp_path / "whole.jsonl.rejected").read_bytes()
-    assert (tmp_path / "part.reports").read_bytes() == (tmp_path / "whole.reports").read_bytes()
-    assert (tmp_path / "part.jsonl.run").read_bytes() == (tmp_path / "whole.jsonl.run").read_bytes()
+    assert written(part) == written(whole)
     assert done.exit_code == 3
     before = f", {rejected_by_then} of them rejected" if rejected_by_then else ""
     assert f"{fitted + rejected_by_then} done before{before}; " in done.stderr or not fitted + rejected_by_then

@@ -98,6 +98,36 @@ def test_results_of_which_nothing_is_known_are_not_gone_on_with(begun, record, s
     assert f"out.jsonl.run {said}, which tells what the results so far came of" in done.stderr
 
 
+@pytest.mark.parametrize("written", ["one line\nhalf a line", "half a line", "one\ntwo\nthree\n"])
+def test_files_that_are_named_by_mistake_stay_as_they_are(begun, written):
+    named = [begun.parent / name for name in ("notes.txt", "reports.txt", "rejected.txt")]
+    for path in named:
+        path.write_text(written, "utf-8")
+    out, reports, rejected = named
+    options = ("--out", out, "--report", reports, "--rejected", rejected)
+
+    done = run("fit", begun, *LIMIT, "--resume", *options)
+
+    assert done.exit_code == 1
+    assert "notes.txt.run is not there" in done.stderr
+    assert {path.read_text("utf-8") for path in named} == {written}
+
+
+@pytest.mark.parametrize("option", ["--rejected", "--report"])
+def test_results_in_other_files_are_refused(tmp_path, option):
+    path = stored_lines(tmp_path / "in.jsonl", [VALUES[0], b"{broken", VALUES[1]])
+    out = ("--out", tmp_path / "out.jsonl")
+    run("fit", path, *LIMIT, *out, option, tmp_path / "first.txt")
+    before = (tmp_path / "out.jsonl").read_bytes()
+
+    done = run("fit", path, *LIMIT, *out, option, tmp_path / "second.txt", "--resume")
+
+    assert done.exit_code == 1
+    assert f"but {option} is not as then" in done.stderr
+    assert (tmp_path / "out.jsonl").read_bytes() == before
+    assert not (tmp_path / "second.txt").exists()
+
+
 def test_the_record_holds_digests_and_no_content(begun):
     text = (begun.parent / "out.jsonl.run").read_text("utf-8")
     assert text.count("\n") == 6

@@ -74,12 +74,9 @@ def fit_file(
         click.ClickException: A worker process has been ended from outside.
     """
     fitter = RequestFitter(choices)
-    fitted, rejected = paths.keep_what_is_done() if resume else (0, 0)
-    done = fitted + rejected
+    done, rejected = _done_before(paths, record) if resume else (0, 0)
     tally = Tally(done_before=done, rejected_before=rejected)
-    if done:
-        record.resume(done)
-    with opened(file) as stream, _progress(file) as advance, BatchFiles(paths, record, resume=resume) as files:
+    with opened(file) as stream, _progress(file) as advance, BatchFiles(paths, record, resume=done > 0) as files:
         if not done:
             record.begin()
         lines = lines_of(stream)
@@ -94,6 +91,18 @@ def fit_file(
             with closing(by_jobs) as outcomes:
                 write_outcomes(outcomes, files, tally, advance)
     return tally
+
+
+def _done_before(paths: BatchPaths, record: RunRecord) -> tuple[int, int]:
+    """Return how many lines an interrupted run has done, and how many of them it has rejected."""
+    if not paths.hold_results:
+        return 0, 0
+    record.check_options()  # before anything is cut off: a file that was named by mistake stays as it is
+    fitted, rejected = paths.keep_what_is_done()
+    done = fitted + rejected
+    if done:
+        record.resume(done)
+    return done, rejected
 
 
 def _passed(line: Line, record: RunRecord, advance: Callable[[Line], bool]) -> bool:

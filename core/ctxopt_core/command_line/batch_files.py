@@ -42,6 +42,12 @@ class BatchPaths:
         """The files."""
         return tuple(path for path in (self.out, self.rejected, self.reports, self.record) if path is not None)
 
+    @property
+    def hold_results(self) -> bool:
+        """Whether a run has left results, be it half a line."""
+        files = (path for path in (self.out, self.rejected) if path is not None and path.is_file())
+        return any(path.stat().st_size for path in files)
+
     def keep_what_is_done(self) -> tuple[int, int]:
         """Cut the files to the whole lines that an interrupted run has left.
 

@@ -81,7 +81,8 @@ def fit_command(
         choices = choices_of(**options)
         if line is None and (jsonl or holds_lines(file)):
             paths = _batch_paths(file, out, report, rejected, resume=resume)
-            record = RunRecord(paths.record, {**options, "report": report is not None})
+            places = {"report": _place_beside(out, report), "rejected": _place_beside(out, rejected)}
+            record = RunRecord(paths.record, {**options, **places})
             _fit_lines(file, choices, paths, record, resume=resume, jobs=jobs, quiet=quiet)
         else:
             _refuse_line_options(rejected, resume=resume, jobs=jobs)
@@ -140,6 +141,14 @@ def _batch_paths(
         message = "FILE, --out, --rejected and --report must be different files when lines are read"
         raise click.UsageError(message)
     return paths
+
+
+def _place_beside(out: Path | None, path: Path | None) -> str | None:
+    """Return where a file lies, seen from the results if it is beside or below them, since a folder may move."""
+    if out is None or path is None:
+        return None
+    place, folder = path.resolve(), out.resolve().parent
+    return (place.relative_to(folder) if place.is_relative_to(folder) else place).as_posix()
 
 
 def _refuse_line_options(rejected: Path | None, *, resume: bool, jobs: int) -> None:

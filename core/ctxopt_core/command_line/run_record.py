@@ -42,23 +42,34 @@ class RunRecord:
         if self._path is not None:
             self._path.write_text(json.dumps({"options": self._options}) + "\n", encoding="utf-8")
 
-    def resume(self, done: int) -> None:
-        """Go on behind the lines that are done.
+    def check_options(self) -> None:
+        """Check that the options are those of the run before. Nothing is written.
 
         Raises:
-            ValueError: There is no record of them, or the options were others.
-            OSError: It cannot be read or written.
+            ValueError: There is no record of them, or they were others.
+            OSError: It cannot be read.
         """
         if self._path is None:
             return
-        keep_lines(self._path, 1 + min(done, MOST_LINES))
-        header, *self._lines = self._read(self._path)
+        header, *_ = self._read(self._path)
         changed = [name for name in {**self._options, **header} if self._options.get(name) != header.get(name)]
         if changed:
             named = " and ".join(f"--{name.replace('_', '-')}" for name in changed)
             verb = "is" if len(changed) == 1 else "are"
             message = f"--resume needs the options of the run before, but {named} {verb} not as then; {_REMEDY}"
             raise ValueError(message)
+
+    def resume(self, done: int) -> None:
+        """Go on behind the lines that are done.
+
+        Raises:
+            ValueError: There is no record of them.
+            OSError: It cannot be read or written.
+        """
+        if self._path is None:
+            return
+        keep_lines(self._path, 1 + min(done, MOST_LINES))
+        _, *self._lines = self._read(self._path)
         self._position = 0
 
     def check(self, line: Line) -> None:
