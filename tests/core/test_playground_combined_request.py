@@ -37,3 +37,17 @@ def test_history_and_documents_lie_in_one_file_in_the_shape_of_the_history(conte
     assert [document.text for document in stored.request.documents] == ["The tenth burns ten hours."]
     assert fitted.untouched == (limit == 1_000) == (stored.messages == (ITEMS if key == "input" else CHAT))
     assert fit(stored.request, ContextBudget(max_input_tokens=limit)).untouched
+
+
+@pytest.mark.parametrize("limit", [1_000, 150], ids=["fits", "is cut"])
+@pytest.mark.parametrize(("content", "key"), [SHAPES[1], SHAPES[3]])
+def test_a_batch_line_stays_one(content, key, limit):
+    line = {"custom_id": "seven", "body": {**content, "documents": ["of the history"]}}
+    whole = combined(read_history(json.dumps(line)), [Document(id="a", text="The tenth burns ten hours.")], None)
+    found = json.loads(whole.fitted_json(fit(whole.request, ContextBudget(max_input_tokens=limit))))
+
+    assert found.keys() == line.keys()
+    assert found["body"].keys() == line["body"].keys()
+    assert found["custom_id"] == "seven"
+    assert found["body"]["documents"] == [{"id": "a", "text": "The tenth burns ten hours."}]
+    assert (found["body"][key] == content[key]) == (limit == 1_000)

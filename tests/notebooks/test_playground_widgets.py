@@ -66,6 +66,23 @@ def test_a_strategy_that_is_not_ticked_is_not_compared(playground):
     assert playground._page.outcomes.chosen.options == playground.settings.compared
 
 
+def test_strategies_stand_in_the_order_in_which_they_are_asked_for():
+    playground = Playground([*ROWS, ASKED], target=800, strategies=("relevance", "auto"))
+    assert [one.strategy for one in playground.comparison.outcomes] == ["relevance", "auto"]
+
+    playground._page.panel.strategies["turns"].value = True
+    assert [one.strategy for one in playground.comparison.outcomes] == ["relevance", "auto", "turns"]
+
+
+def test_what_are_no_settings_is_refused_and_the_widgets_still_move(playground):
+    with pytest.raises(TypeError, match=r"`settings` must be PlaygroundSettings, got dict; .* dataclasses\.replace"):
+        playground.settings = {"target": 900}
+
+    before = left(playground)
+    playground._page.panel.window.window.value = 600
+    assert left(playground) < before
+
+
 def test_no_strategy_at_all_is_told_and_the_last_results_stay(playground):
     before = playground.comparison
     for box in playground._page.panel.choices.children:

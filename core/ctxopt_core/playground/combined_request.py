@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.fitted_files import as_json, fitted_content
+from ctxopt_core.playground.pasted_documents import document_row
 from ctxopt_core.playground.pasted_history import PastedHistory
 from ctxopt_core.request import ContextRequest, Document
 from ctxopt_core.request_files import StoredRequest
@@ -53,12 +54,9 @@ def combined(
 
 
 def _with_documents(stored: StoredRequest, documents: Sequence[Document]) -> StoredRequest:
-    beside = {**stored.arguments, "documents": [_row(document) for document in documents]}
-    if stored.messages is not None:
-        beside[stored.messages_key] = stored.messages
-    return replace(stored, content=beside, envelope=None, request=replace(stored.request, documents=tuple(documents)))
-
-
-def _row(document: Document) -> dict[str, object]:
-    fields = {"id": document.id, "score": document.score, "source": document.source, "text": document.text or ""}
-    return {name: value for name, value in fields.items() if value is not None}
+    """Return a stored request with other documents, where it lay before: a batch line stays one."""
+    inside = {**stored.arguments, "documents": [document_row(document) for document in documents]}
+    if isinstance(stored.content, list):
+        inside[stored.messages_key] = stored.content
+    content = inside if stored.envelope is None else {**stored.content, stored.envelope: inside}
+    return replace(stored, content=content, request=replace(stored.request, documents=tuple(documents)))

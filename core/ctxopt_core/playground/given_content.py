@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ctxopt_core.fitted_files import as_json
+from ctxopt_core.playground.pasted_documents import document_row
 from ctxopt_core.request import Document
 
 
@@ -53,8 +54,7 @@ def _items(name: str, given: object) -> Iterable[Any]:
 
 def _plain(name: str, item: object) -> Any:
     if isinstance(item, Document):
-        fields = {"id": item.id, "score": item.score, "source": item.source, "text": item.text or ""}
-        return {key: value for key, value in fields.items() if value is not None}
+        return document_row(item)
     if isinstance(item, Dumps):
         return item.model_dump(mode="json")
     if isinstance(item, (Mapping, str)):

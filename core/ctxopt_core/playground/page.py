@@ -35,7 +35,7 @@ class Playground:
         target: The most that a request may count, in tokens; None for what the model's window leaves.
         output_reserve: Tokens kept free for the answer; None for the usual ones.
         shares: The components' guarantees, as Shares or a mapping of them.
-        strategies: The history strategies to compare; all that need no model by default.
+        strategies: The history strategies to compare, in this order; all that need no model by default.
         selection: How documents are chosen.
         summarizer: Writes the summaries of the strategies `summarize` and `hybrid`, which need one; see `summarizer`.
         prices: Prices of one's own, by model id; see ContextBudget.
@@ -99,11 +99,18 @@ class Playground:
 
         Raises:
             ValueError: No strategy is ticked.
+            TypeError: What is assigned is something else.
         """
         return self._page.settings
 
     @settings.setter
     def settings(self, settings: PlaygroundSettings) -> None:
+        if not isinstance(settings, PlaygroundSettings):
+            message = (
+                f"`settings` must be PlaygroundSettings, got {type(settings).__name__}; "
+                "change those that there are with dataclasses.replace"
+            )
+            raise TypeError(message)
         self._page.show_settings(settings)
 
     @property

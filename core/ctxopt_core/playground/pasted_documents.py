@@ -56,6 +56,12 @@ def documents_of(items: Iterable[Any]) -> tuple[Document, ...]:
     return tuple(_document(item, number) for number, item in enumerate(items, 1))
 
 
+def document_row(document: Document) -> dict[str, Any]:
+    """Return the JSON object that stands for a document, as `documents_of` reads it; without its metadata."""
+    fields = {"id": document.id, "score": document.score, "source": document.source, "text": document.text or ""}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def _plain_documents(text: str) -> list[str]:
     split = _RULE if _RULE.search(text) else _BLANK_LINES
     return [part.strip() for part in split.split(text) if part.strip()]

@@ -51,7 +51,8 @@ class SettingsPanel:
         Raises:
             ValueError: They are none: no strategy is chosen, or nothing of the window is left.
         """
-        chosen = tuple(name for name, box in self.strategies.items() if box.value)
+        in_order = dict.fromkeys((*self._settings.compared, *self.strategies))
+        chosen = tuple(name for name in in_order if self.strategies[name].value)
         if not chosen:
             message = "no strategy is chosen; tick at least one"
             raise ValueError(message)
