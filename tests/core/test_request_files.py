@@ -218,3 +218,11 @@ def test_hostile_requests_come_back_as_requests_that_fit_or_not_at_all(texts, do
         return
     assert json.loads(as_json(after)) == after
     assert after["seed"] == 7
+
+
+def test_images_of_a_request_to_anthropic_are_charged_as_claude_does():
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+    message = {"role": "user", "content": [image, {"type": "text", "text": "What is this?"}]}
+    request = stored_request({"system": "Be brief.", "messages": [message]}).request
+
+    assert [attachment.provider for attachment in request.history[0].attachments] == ["anthropic"]

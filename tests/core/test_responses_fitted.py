@@ -44,6 +44,12 @@ def shortened(items, *texts, **cut):
             [reference("rs_1"), said("assistant", ""), call("a")],
             id="after a reference",
         ),
+        pytest.param(
+            [reasoning(), {**written(""), "content": written("I look.")["content"] * 2}, call("a")],
+            ["", ""],
+            [reasoning(), written(""), call("a")],
+            id="two parts after reasoning",
+        ),
         pytest.param([searched(), written("Nine.")], ["N"], [searched(), written("N")], id="after a search"),
     ],
 )

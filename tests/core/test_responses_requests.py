@@ -67,6 +67,23 @@ def test_what_a_model_wrote_in_one_go_is_one_group(items, sizes):
     assert [item for group in groups for item in group.items] == items
 
 
+@pytest.mark.parametrize("first", [said("assistant", "I look."), written("I look.")], ids=["a text", "a part"])
+def test_a_call_counts_with_what_is_said_before_it(first):
+    views = view(ASKED, first, call("a"), output("a"))
+
+    assert [views.plain(index) for index in range(3)] == [("user", ASKED["content"]), None, None]
+    assert (views[1].texts, [made.id for made in views[1].tool_calls]) == (("I look.",), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("item", "is_note"),
+    [(said("assistant", NOTE), True), (written(NOTE), True), (said("user", NOTE), False), (written("Nine."), False)],
+    ids=["a text", "a part", "of a user", "an answer"],
+)
+def test_a_note_of_an_earlier_fit_is_known_as_one(item, is_note):
+    assert view(ASKED, item)[1].synthetic is is_note
+
+
 @pytest.mark.parametrize(
     ("items", "calls", "answered"),
     [

@@ -222,6 +222,15 @@ def test_h21_a_result_that_is_not_read_yet_has_all_the_room_that_there_is(words)
     assert words < 1_000 or read.report.output_tokens < 200
 
 
+@pytest.mark.parametrize("messages", [chat(20), agent_run(20, 2, 30)], ids=["chat", "agent"])
+@pytest.mark.parametrize("limit", [300, 500])
+def test_the_note_says_how_many_messages_are_gone(messages, limit):
+    history = fitted_messages(messages, limit).history
+
+    assert 0 < len(history.kept) < len(messages)
+    assert history.placeholder == f"[{len(messages) - len(history.kept)} earlier messages omitted]"
+
+
 def test_h21_results_that_are_not_read_yet_share_the_room():
     both = [*exchange(3_000, 0), *exchange(300, 1), *exchange(2_000, 2)]
     calls = Message(role="assistant", tool_calls=tuple(call for message in both for call in message.tool_calls))
