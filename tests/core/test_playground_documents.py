@@ -52,6 +52,11 @@ def told(documents):
         pytest.param(
             json.dumps([{"text": SEVEN, "id": 7}, {"text": EIGHT}]), [("7", SEVEN, None), BOTH[1]], id="7 as id"
         ),
+        pytest.param(
+            json.dumps([SEVEN, {"text": EIGHT, "id": "1"}, SEVEN]),
+            [(None, SEVEN, None), ("1", EIGHT, None), ("3", SEVEN, None)],
+            id="an id that is the number of another",
+        ),
         pytest.param(json.dumps([{"text": SEVEN, "id": ""}]), [("1", SEVEN, None)], id="an empty id"),
         pytest.param(
             json.dumps([{"text": SEVEN, "relevance_score": 0.5}]), [("1", SEVEN, 0.5)], id="the score of a reranker"
@@ -120,9 +125,10 @@ def test_every_document_is_read_in_order(rows):
     rows = [{**row, "score": row["score"] if _is_json_number(row["score"]) else None} for row in rows]
     rows = json.loads(json.dumps(rows))
 
+    named = {row["id"] for row in rows}
+    numbers = [str(number) if str(number) not in named else None for number in range(1, len(rows) + 1)]
     assert told(read_documents(json.dumps(rows))) == [
-        (str(number) if row["id"] is None else row["id"], row["text"], row["score"])
-        for number, row in enumerate(rows, 1)
+        (row["id"] or number, row["text"], row["score"]) for row, number in zip(rows, numbers, strict=True)
     ]
 
 

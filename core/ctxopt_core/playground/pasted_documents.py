@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ctxopt_core.playground.langchain_dumps import constructed
@@ -26,7 +27,7 @@ EXPECTED = (
 
 
 def read_documents(text: str) -> tuple[Document, ...]:
-    """Return the documents of a text, in their order. One without an id is called by its number, from 1.
+    """Return the documents of a text, in their order.
 
     They are JSON: a list, an object with a list under `documents`, one document, or lines of these. Each is a text; an
     object with `text`, `page_content` or `content`; a Document of LangChain, also in a pair with its score; or a node
@@ -50,10 +51,17 @@ def read_documents(text: str) -> tuple[Document, ...]:
 def documents_of(items: Iterable[Any]) -> tuple[Document, ...]:
     """Return the documents that JSON values stand for, in their order.
 
+    One without an id is called by its number, from 1, unless another has that id: two of one id are duplicates.
+
     Raises:
         UnreadablePasteError: One is nothing that stands for a document.
     """
-    return tuple(_document(item, number) for number, item in enumerate(items, 1))
+    found = [_document(item, number) for number, item in enumerate(items, 1)]
+    taken = {document.id for document in found}
+    return tuple(
+        document if document.id is not None or str(number) in taken else replace(document, id=str(number))
+        for number, document in enumerate(found, 1)
+    )
 
 
 def document_row(document: Document) -> dict[str, Any]:
@@ -84,7 +92,7 @@ def _document(item: Any, number: int) -> Document:
     resource = fields[key]
     text = resource.get("text") if key == _RESOURCE and isinstance(resource, Mapping) else resource
     try:
-        return _made_of(fields, text, score, number)
+        return _made_of(fields, text, score)
     except TypeError as error:
         message = f"document {number}: {error}"
         raise UnreadablePasteError(message) from error
@@ -103,15 +111,15 @@ def _text_key(fields: Mapping[str, Any]) -> str | None:
     return next((key for key in _TEXTS if key in fields), None)
 
 
-def _made_of(fields: Mapping[str, Any], text: Any, score: Any, number: int) -> Document:
+def _made_of(fields: Mapping[str, Any], text: Any, score: Any) -> Document:
     metadata = fields.get("metadata")
     beside: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
     said = (score, *(fields.get(key) for key in _SCORES), *(_number(beside.get(key)) for key in _SCORES))
-    identity = next((fields[key] for key in _IDS if fields.get(key) not in (None, "")), number)
+    identity = next((fields[key] for key in _IDS if fields.get(key) not in (None, "")), None)
     source = beside.get("source", fields.get("source"))
     return Document(
         text=text,
-        id=str(identity),
+        id=None if identity is None else str(identity),
         score=next((one for one in said if one is not None), None),
         source=source if isinstance(source, str) else None,
         metadata=beside,
