@@ -32,6 +32,7 @@ REQUEST_ERRORS = (CtxoptError, TypeError, ValueError, RecursionError)
 
 _LONGEST_LINE = 1_000
 _OPTIONS = re.compile("`(context_window|max_input_tokens|output_reserve|safety_margin|on_unknown)(?:='?(\\w+)'?)?`")
+_IN_CODE_ALONE = ", or a `catalogue` that knows the model"
 
 
 class DoesNotFitError(click.ClickException):
@@ -47,7 +48,7 @@ def one_line(error: BaseException | str) -> str:
     if isinstance(error, OSError) and error.strerror:
         named = f": {error.filename}" if error.filename else ""
         return beginning(f"{error.strerror}{named}", _LONGEST_LINE)
-    told = str(error) or type(error).__name__
+    told = str(error).replace(_IN_CODE_ALONE, "") or type(error).__name__
     return beginning(_OPTIONS.sub(_as_option, told), _LONGEST_LINE)
 
 
