@@ -66,6 +66,8 @@ def test_feedback_finds_a_text_by_a_word_that_the_query_does_not_name():
     found = bm25_of_messages(weights, texts, best_texts=1, feedback_weight=0.5)
     assert [score > 0 for score in without] == [True, False, False]
     assert [score > 0 for score in found] == [True, True, False]
+    # Texts that have nothing of the query are no source of further words, however many may be.
+    assert bm25_of_messages(weights, texts, best_texts=3, feedback_weight=0.5) == found
 
 
 def test_scores_are_those_of_the_formula():
