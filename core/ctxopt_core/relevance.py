@@ -20,6 +20,7 @@ _LENGTH_NORM = 0.75
 _FEW_HITS = 8
 _FEW = 64
 _MOST_STEMS = 16_384
+_LONGEST_REMEMBERED = 32
 
 # Signs that are drawn on a letter belong to its word, though `\w` does not match them.
 _MARKS = (
@@ -205,12 +206,14 @@ def _stem(word: str) -> str:
 
 
 class _Stems(dict[str, str]):
-    """The stems of words that were met, since most words are met again and again."""
+    """The stems of words that were met, since most words are met again and again; not of hashes and the like."""
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_STEMS:
-            self.clear()
-        stem = self[word] = _stem(word)
+        stem = _stem(word)
+        if len(word) <= _LONGEST_REMEMBERED:
+            if len(self) >= _MOST_STEMS:
+                self.clear()
+            self[word] = stem
         return stem
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -44,6 +45,16 @@ def test_words_of_ascii_are_runs_of_letters_and_digits_whatever_is_between_them(
     words = re.findall("[a-z0-9]+", text.lower())
     assert tokenize(text) == [word[:6] if word.isalpha() else word for word in words]
     assert tokenize(f"{text} é") == [*tokenize(text), "é"]
+
+
+def test_words_without_end_are_not_kept_in_memory():
+    tracemalloc.start()
+    for number in range(20):
+        tokenize(f"{number}f" * 50_000)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert kept < 100_000
 
 
 @given(
