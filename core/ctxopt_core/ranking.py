@@ -51,8 +51,8 @@ def rank(
 
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
-    retriever counts four times as much. Without any score the relevance alone decides, and without a query the order of
-    arrival.
+    retriever counts four times as much, and decides between documents that are equally relevant. Without any score the
+    relevance alone decides, and without a query the order of arrival.
 
     Args:
         documents: All documents.
@@ -62,12 +62,11 @@ def rank(
         scorer: Tells the relevance; by default the words that a document shares with the query do.
     """
     relevance = _relevance(documents, indices, terms, scorer)
-    by_relevance = sorted(indices, key=lambda index: -relevance[index])
+    best_scores = by_score(documents, indices, score_order)
+    by_relevance = sorted(best_scores, key=lambda index: -relevance[index])
     if not has_scores(documents, indices):
         return Ranking(order=tuple(by_relevance), relevance=MappingProxyType(relevance))
-    merit = {
-        index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(by_score(documents, indices, score_order))
-    }
+    merit = {index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(best_scores)}
     for place, index in enumerate(by_relevance):
         if relevance[index] > 0.0:
             merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)

@@ -81,6 +81,18 @@ def test_d3_equal_relevance_keeps_the_order_of_arrival():
     assert ranked(texts, "kiln").order == (0, 2, 4, 1, 3)
 
 
+@pytest.mark.parametrize("score_order", ["higher", "lower"])
+@pytest.mark.parametrize("relevant", [5, 10, 20])
+def test_among_equally_relevant_documents_the_score_decides(relevant, score_order):
+    scores = list(range(20)) if score_order == "higher" else list(range(20, 0, -1))
+    relevance = [1.0] * relevant + [0.5] * (20 - relevant)
+
+    order = ranked(["text"] * 20, "words", scores, score_order=score_order, scorer=lambda query, texts: relevance).order
+
+    assert [index for index in order if index < relevant] == [*reversed(range(relevant))]
+    assert [index for index in order if index >= relevant] == [*reversed(range(relevant, 20))]
+
+
 def test_d3_the_query_that_ranks_is_not_the_one_that_was_cut():
     query = "We have gone through all the notes of the year and would like to know this. " * 20 + "Which kiln cracked?"
     texts = [f"Note {number}. {LAMPS} {SNOW}" for number in range(9)] + [f"Note 9. {KILN} {SNOW}"]
