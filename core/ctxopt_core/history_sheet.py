@@ -32,11 +32,15 @@ def history_table(history: HistoryReport, strip: Sequence[Stretch]) -> Table:
     ]
     rows += [Row(cells=(f"dropped: {reason}", "", f"{count:,}")) for reason, count in history.reasons.items()]
     return Table(
-        caption=f"Conversation: {sum(turns.values()):,} turns, {history.messages:,} messages",
+        caption=f"Conversation: {_counted(sum(turns.values()), 'turn')}, {_counted(history.messages, 'message')}",
         columns=(Column(name="outcome"), *(Column(name=n, numeric=True) for n in ("turns", "messages"))),
         rows=tuple(rows),
         more="A message says what was left out." if history.placeholder else "",
     )
+
+
+def _counted(number: int, unit: str) -> str:
+    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
 
 
 def _counts(strip: Sequence[Stretch]) -> dict[str, int]:

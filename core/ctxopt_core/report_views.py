@@ -122,12 +122,12 @@ def _head(report: FitReport) -> list[str]:
 
 def facts_of(report: FitReport) -> list[tuple[str, str]]:
     """Return the figures of the whole request as names and texts."""
-    window = f"{report.context_window:,}" if report.context_window is not None else "not given"
     source = f" ({report.window_source})" if report.window_source else ""
+    window = f"{report.context_window:,}{source}" if report.context_window is not None else "not given"
     counting = "exact" if report.exact else "estimate"
     return [
         ("model", report.model or "not given"),
-        ("context window", window + source),
+        ("context window", window),
         ("reserve", f"{report.reserve:,}"),
         ("input budget", f"{report.input_budget:,}"),
         ("counted with", f"{report.encoding} ({counting})"),
@@ -180,7 +180,8 @@ def _history(report: FitReport) -> list[str]:
     reasons = ", ".join(f"{count} {reason}" for reason, count in history.reasons.items())
     kept = f"{history.kept} of {history.messages} messages kept, {history.shortened} of them shortened"
     kept += f", {history.summarised} summarised" if history.summarised else ""
-    return [f"history: {kept}, {history.turns} earlier turns; dropped: {reasons or 'none'}"]
+    turns = "1 earlier turn" if history.turns == 1 else f"{history.turns} earlier turns"
+    return [f"history: {kept}, {turns}; dropped: {reasons or 'none'}"]
 
 
 def _sections(report: FitReport) -> list[str]:

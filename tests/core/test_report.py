@@ -136,6 +136,25 @@ def test_the_table_is_aligned_and_names_all_parts():
     assert any("messages kept" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        pytest.param(1, "1 earlier turn;", id="one"),
+        pytest.param(2, "2 earlier turns;", id="two"),
+    ],
+)
+def test_one_turn_is_told_as_one(turns, told):
+    report = plan(request(turns), BUDGET, counter=WORDS)
+
+    assert told in report.to_text()
+
+
+def test_a_window_that_is_not_given_has_no_source():
+    report = plan(request(), ContextBudget(target=100), counter=WORDS)
+
+    assert "context window    not given\n" in report.to_text()
+
+
 def test_a_report_pickles_with_its_figures_and_without_the_request():
     report = plan(request(), BUDGET, counter=WORDS)
 
