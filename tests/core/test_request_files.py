@@ -226,3 +226,14 @@ def test_images_of_a_request_to_anthropic_are_charged_as_claude_does():
     request = stored_request({"system": "Be brief.", "messages": [message]}).request
 
     assert [attachment.provider for attachment in request.history[0].attachments] == ["anthropic"]
+
+
+@pytest.mark.parametrize(
+    ("row", "identity"),
+    [("text", None), ({"text": "text"}, None), ({"text": "text", "id": None}, None), ({"text": "text", "id": 7}, "7")],
+    ids=["a text", "no id", "null", "a number"],
+)
+def test_a_document_has_the_id_that_it_came_with_or_none(row, identity):
+    documents = stored_request({"documents": [row], "query": "Which lamp?"}).request.documents
+
+    assert [(document.id, document.text) for document in documents] == [(identity, "text")]

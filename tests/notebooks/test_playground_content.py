@@ -256,6 +256,12 @@ def test_a_box_says_what_was_read(playground, box, given, sentence):
     assert sentence in getattr(playground._page, box).status.value
 
 
+def test_a_card_says_what_became_of_documents_where_there_are_any(playground):
+    assert "Documents: " in playground._page.outcomes.cards.value
+    playground.documents = ""
+    assert "Documents: " not in playground._page.outcomes.cards.value
+
+
 def test_documents_in_both_places_are_those_of_the_second_tab_and_it_says_so(playground):
     playground.history = {"messages": [ASKED], "documents": ["of the first", "of the first, too"]}
 
