@@ -57,6 +57,15 @@ def test_words_without_end_are_not_kept_in_memory():
     assert kept < 100_000
 
 
+@pytest.mark.parametrize(
+    ("word", "is_source"), [("zanthir", True), ("1902", False), ("the", False)], ids=["rare", "a number", "usual"]
+)
+def test_numbers_and_usual_words_are_not_taken_for_what_a_query_is_about(word, is_source):
+    texts = [f"kiln {word}", f"damp {word}", "a lamp on a pier"]
+    scores = bm25_of_messages({"kiln": 1.0}, texts, best_texts=1, feedback_weight=0.5)
+    assert (scores[1] > 0) is is_source
+
+
 @given(
     query=st.text("abc ", max_size=20),
     texts=st.lists(st.text("abcdefg 1", max_size=40), max_size=8),
