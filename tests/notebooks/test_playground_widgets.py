@@ -134,6 +134,15 @@ def test_the_reserve_follows_the_model_until_it_is_moved():
     assert window.output_reserve == 512
 
 
+def test_what_there_is_nothing_to_choose_of_cannot_be_moved(playground):
+    window = playground._page.panel.window
+    assert (window.whole.disabled, window.window.disabled) == (False, False)
+    window.whole.value = True
+    assert (window.whole.disabled, window.window.disabled) == (False, True)
+    window.model.value = ""  # there is no window of which the whole could be used
+    assert (window.whole.disabled, window.window.disabled) == (True, False)
+
+
 def test_a_model_that_nobody_knows_is_told_and_assumed(playground):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
