@@ -183,11 +183,15 @@ def test_a_summarizer_adds_the_strategies_that_need_one():
     assert [box.description for box in playground._page.panel.choices.children] == names[:-2]
 
 
-def test_a_notebook_is_shown_the_widgets_and_in_words_what_they_are_about(playground):
+def test_a_notebook_is_shown_the_widgets_and_where_there_are_none_the_outcomes(playground):
     bundle = playground._repr_mimebundle_(include=None, exclude=None)
 
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == playground._page.widget.model_id
     assert bundle["text/plain"] == "<Playground: 21 messages, 6 documents>"
+    for outcome in playground.comparison.outcomes:
+        assert f"{outcome.output_tokens:,} of" in bundle["text/html"]
+    assert "<style>" in bundle["text/html"]
+    assert "lantern" not in bundle["text/html"]
 
 
 def test_without_ipywidgets_the_error_names_the_extra(monkeypatch):

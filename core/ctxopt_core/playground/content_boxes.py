@@ -49,7 +49,7 @@ def history_read(history: PastedHistory) -> str:
     parts += [_count(len(request.documents), "document")] if request.documents else []
     parts += [_count(len(request.tools), "tool schema")] if request.tools else []
     parts += ["a system prompt"] if request.system else []
-    return ". ".join((f"Read as {history.format}: {', '.join(parts)}", *history.notes)).rstrip(".") + "."
+    return "; ".join((f"Read as {history.format}: {', '.join(parts)}", *history.notes)).rstrip(".") + "."
 
 
 def documents_read(documents: Sequence[Document]) -> str:

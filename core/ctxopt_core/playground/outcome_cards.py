@@ -9,8 +9,9 @@ from xml.etree.ElementTree import Element, SubElement
 from ctxopt_core.fitted import FittedContext
 from ctxopt_core.history_sheet import history_bar
 from ctxopt_core.playground.comparison import Comparison, Outcome
+from ctxopt_core.playground.page_style import STYLE
 from ctxopt_core.sheet import Bar, Segment, Sheet
-from ctxopt_core.sheet_html import as_element, as_markup
+from ctxopt_core.sheet_html import as_element, as_markup, style_element
 from ctxopt_core.visible_text import beginning
 from ctxopt_core.window_bars import window_bars, window_parts
 
@@ -50,6 +51,12 @@ def cards(comparison: Comparison, chosen: str | None) -> str:
     return as_markup(top)
 
 
+def still_page(comparison: Comparison) -> str:
+    """Return the outcomes as HTML with their styles, for a page without widgets."""
+    style = as_markup(style_element(STYLE))
+    return f'{style}<div class="ctxopt-playground">{cards(comparison, None)}</div>'
+
+
 def glance(comparison: Comparison, *, outdated: bool = False) -> str:
     """Return what is left with each strategy on one line, for where the cards are out of sight."""
     line = Element("p", {"class": "ctxopt-glance"})
@@ -83,8 +90,8 @@ def _sheet(outcome: Outcome, fitted: FittedContext) -> Sheet:
         bars=(_window_bar(fitted), *_document_bars(outcome), *_history_bars(outcome, fitted)),
         facts=(
             ("saved tokens", f"{outcome.saved_tokens or 0:,} ({1 - fitted.report.ratio:.0%})"),
-            ("saved dollars", _dollars(outcome.saved_usd)),
-            ("cost in dollars", _dollars(outcome.cost_usd)),
+            (f"saved in {_REQUESTS:,} requests", _dollars(outcome.saved_usd)),
+            (f"cost of {_REQUESTS:,} requests", _dollars(outcome.cost_usd)),
             ("within the budget", "yes" if outcome.within_budget else "no"),
         ),
     )
@@ -136,7 +143,7 @@ def _legend(*, summarised: bool) -> Element:
                 entry = SubElement(line, "span", {"class": "ctxopt-entry"})
                 SubElement(entry, "span", {"class": f"ctxopt-sample ctxopt-{kind}", "aria-hidden": "true"})
                 _add(entry, "span", _IN_WORDS.get(kind, kind))
-    _add(legend, "p", f"Turns stand oldest first. Dollars are for the input of {_REQUESTS:,} requests.")
+    _add(legend, "p", "Turns stand oldest first. Dollars are those of the input.")
     return legend
 
 

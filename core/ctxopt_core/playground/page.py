@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ctxopt_core.document_policy import Selection
 from ctxopt_core.playground.comparison import ComparedStrategy, Comparison, PlaygroundSettings
 from ctxopt_core.playground.given_content import Given, as_pasted
+from ctxopt_core.playground.outcome_cards import still_page
 from ctxopt_core.prices import Prices
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.shares import Shares
@@ -132,8 +133,10 @@ class Playground:
         self._page.documents.text = as_pasted("documents", documents)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """Return what a notebook shows: the widgets, and in words what they are about where there are none."""
+        """Return what a notebook shows: the widgets, and the outcomes as they are now where there are none."""
         bundle: dict[str, Any] = self._page.widget._repr_mimebundle_(include=include, exclude=exclude)
+        if self.comparison is not None:
+            bundle["text/html"] = still_page(self.comparison)
         return {**bundle, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
