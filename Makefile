@@ -38,8 +38,10 @@ notebooks: .venv-notebooks/installed  ## Run the notebooks, and render them into
 	.venv-notebooks/bin/jupyter-nbconvert --to html --execute --log-level WARN \
 		--ExecutePreprocessor.store_widget_state=False --output-dir build/notebooks notebooks/*.ipynb
 
+# Each page has a kernel of its own, which ends ten minutes after the page was closed.
 playground: venv  ## Serve the playground as a page of this machine, and open it
-	JUPYTER_PATH=notebooks/voila $(BIN)/voila --template=playground notebooks/06_playground.ipynb
+	JUPYTER_PATH=notebooks/voila $(BIN)/voila --template=playground --MappingKernelManager.cull_interval=60 \
+		--MappingKernelManager.cull_idle_timeout=600 notebooks/06_playground.ipynb
 
 docs: .venv-docs/installed  ## Build the site into build/site; a broken link is an error
 	.venv-docs/bin/zensical build --clean --strict

@@ -48,5 +48,6 @@ def _reason(row: DocumentReport, tokens: int, packing: Packing, room: int, rank:
     if not room:
         return f"{ranked}documents may take no tokens"
     if row.outranked:
-        return f"{ranked}its {tokens:,} tokens do not fit in what better ones leave of {room:,}; smaller ones do"
+        below = "one that ranks below it is kept, whole or in part"
+        return f"{ranked}its {tokens:,} tokens do not fit in what better ones leave of {room:,}; {below}"
     return f"{ranked}better ones take the {room:,} tokens for documents"

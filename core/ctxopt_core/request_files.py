@@ -118,9 +118,11 @@ def read_request(text: str) -> StoredRequest:
     if not text.strip(_BLANK):
         message = f"there is nothing to be read; {EXPECTED}"
         raise ValueError(message)
-    stored = stored_request(parsed(text))
+    content = parsed(text)
+    stored = stored_request(content)
     if stored is None:
-        raise ValueError(EXPECTED)
+        message = f"the list is empty; {EXPECTED}" if content == [] else EXPECTED
+        raise ValueError(message)
     return stored
 
 

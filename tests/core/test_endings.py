@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from command_runs import chat, lines_in, run, stored, stored_lines
+from command_runs import chat, interruptible, lines_in, run, stored, stored_lines
 
 PROGRAM = [sys.executable, "-m", "ctxopt_core"]
 FULL = Path("/dev/full")
@@ -21,7 +21,8 @@ FULL = Path("/dev/full")
 def test_a_batch_that_is_stopped_from_the_keyboard_has_written_what_it_did(tmp_path):
     lines = [json.dumps(chat(20, seed=number)).encode() + b"\n" for number in range(3)]
     command = [*PROGRAM, "fit", "-", "--jsonl", "--target", "200", "--out", "out.jsonl"]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with interruptible(), subprocess.Popen(command, cwd=tmp_path, **pipes) as running:
         running.stdin.write(b"".join(lines[:2]))
         running.stdin.flush()
         while not (tmp_path / "out.jsonl").exists() or len(lines_in(tmp_path / "out.jsonl")) < 2:
@@ -85,13 +86,13 @@ def test_a_folder_that_is_not_there_is_named_before_a_line_is_fitted(tmp_path, m
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize("command", ["fit", "plan", "explain", "count"])
-def test_a_full_disk_behind_the_standard_output_is_one_line(tmp_path, command):
+def test_a_full_disk_behind_the_standard_output_is_one_line(tmp_path, command, unbuffered):
     stored(tmp_path / "in.json", chat(1))
+    started = {"env": {**os.environ, "PYTHONUNBUFFERED": unbuffered}, "cwd": tmp_path, "stderr": subprocess.PIPE}
     with FULL.open("wb") as full:
-        done = subprocess.run(
-            [*PROGRAM, command, "in.json"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run([*PROGRAM, command, "in.json"], stdout=full, check=False, **started)
     assert (done.returncode, done.stderr) == (1, b"Error: No space left on device\n")
 
 

@@ -152,6 +152,7 @@ def test_exit_codes(request_file, arguments, code, said):
     ("content", "said"),
     [
         pytest.param(b"", "there is nothing to be read", id="nothing"),
+        pytest.param(b"[]", "the list is empty; a request is a list of messages", id="an empty list"),
         pytest.param(b"hello", "not JSON", id="a text"),
         pytest.param(b'{"a": 1}', "a request is a list of messages", id="other JSON"),
         pytest.param(b"\xff\xfe{}", "not UTF-8: byte 0xff at position 0", id="not UTF-8"),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command_runs import chat, lines_in, run, stored, stored_lines
+from command_runs import chat, interruptible, lines_in, run, stored, stored_lines
 from ctxopt_core.command_line.worker_processes import LINES_TOGETHER, WAITING_PER_JOB
 
 BAD = b"{broken"
@@ -106,7 +106,8 @@ def running(folder):
     """Run `fit --jobs 2` on an input that does not end, until it has written something."""
     command = [sys.executable, "-m", "ctxopt_core", "fit", "-", "--jsonl", "--target", "200", "--out", "out.jsonl"]
     pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*command, "--jobs", "2"], cwd=folder, start_new_session=True, **pipes) as process:
+    command += ["--jobs", "2"]
+    with interruptible(), subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes) as process:
         for number in range(MORE_THAN_WAIT):
             process.stdin.write(json.dumps(chat(20, seed=number)).encode() + b"\n")
         process.stdin.flush()

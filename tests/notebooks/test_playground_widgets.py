@@ -188,8 +188,8 @@ def test_a_notebook_is_shown_the_widgets_and_where_there_are_none_the_outcomes(p
 
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == playground._page.widget.model_id
     assert bundle["text/plain"] == "<Playground: 21 messages, 6 documents>"
-    for outcome in playground.comparison.outcomes:
-        assert f"{outcome.output_tokens:,} of" in bundle["text/html"]
+    for compared in playground.comparison.outcomes:
+        assert f"{compared.output_tokens:,} of" in bundle["text/html"]
     assert "<style>" in bundle["text/html"]
     assert "lantern" not in bundle["text/html"]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+from contextlib import contextmanager
 
 from click.testing import CliRunner
 
@@ -13,6 +15,16 @@ SENTENCE = "The lamp on the north pier burns for nine hours. "
 
 def run(*arguments, given=None):
     return CliRunner().invoke(commands, [str(argument) for argument in arguments], input=given)
+
+
+@contextmanager
+def interruptible():
+    """Start programs as a terminal does: what a shell runs in the background ignores the key, and its children do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def chat(turns, *, words=1, **beside):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,7 +88,18 @@ def plain_messages() -> Iterator[None]:
         except OSError as error:
             if error.errno == errno.EPIPE:  # whoever read the output has gone; click ends quietly
                 raise
+            _give_up_output()
             raise click.ClickException(one_line(error)) from error
+
+
+def _give_up_output() -> None:
+    """Drop what the standard output cannot take; at its end the interpreter would try again, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _say_warning(
