@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import cycle, islice
+from itertools import cycle, islice, pairwise
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 
 from ctxopt_core.budget import COMPONENTS
 from ctxopt_core.sheet_figure import SheetFigure
@@ -18,6 +18,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 _LONGEST_NAME = 60
 _MOST_TICKS = 6
+_CLOSEST_TICKS = 8
 _UNITS = {
     "budget": "input budget (tokens)",
     "fraction": "input budget (part of the uncut request)",
@@ -54,7 +55,7 @@ def figure_of(curves: Curves) -> SheetFigure:
 def _name_axes(axes: Axes, curves: Curves) -> None:
     axes.set_xlabel(_heading(curves.x))
     axes.set_ylabel(_heading(curves.y))
-    axes.xaxis.set_major_locator(MaxNLocator(_MOST_TICKS))  # a legend of long names leaves little room
+    axes.xaxis.set_major_locator(_ticks(sorted({across for curve in curves.curves for across, _ in curve.points})))
     if curves.x in ("budget", "input_tokens"):
         axes.xaxis.set_major_formatter("{x:,.0f}")
     if curves.y.endswith(("_tokens", "_before", "_after")) or curves.y == "saved":
@@ -62,6 +63,14 @@ def _name_axes(axes: Axes, curves: Curves) -> None:
     if curves.y in _SHARE_LIKE and all(0 <= up <= 1 for curve in curves.curves for _, up in curve.points):
         axes.set_ylim(-0.04, 1.04)
     axes.grid(alpha=0.3)
+
+
+def _ticks(across: list[float]) -> Locator:
+    """Return ticks at the values that were tried, or round ones where those are many or close to each other."""
+    gaps = [after - before for before, after in pairwise(across)]
+    if 1 < len(across) <= _MOST_TICKS and min(gaps) * _CLOSEST_TICKS >= across[-1] - across[0]:
+        return FixedLocator(across)
+    return MaxNLocator(_MOST_TICKS)  # a legend of long names leaves little room
 
 
 def _add_legend(axes: Axes, by: str, curves: tuple[Curve, ...]) -> None:

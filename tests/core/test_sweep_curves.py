@@ -124,6 +124,22 @@ def test_budgets_are_told_apart_on_the_axis_beside_a_legend_of_long_names():
     assert all(left.x1 < right.x0 for left, right in pairwise(labels))
 
 
+@pytest.mark.parametrize(
+    ("budgets", "at_budgets"),
+    [
+        pytest.param([2_000, 4_000, 8_000, 16_000], True, id="few"),
+        pytest.param([1_000, 1_100, 8_000], False, id="close to each other"),
+        pytest.param([1_000 * number for number in range(1, 9)], False, id="many"),
+        pytest.param([1_000], False, id="one"),
+    ],
+)
+def test_the_ticks_stand_at_the_budgets_that_were_tried_where_there_is_room(budgets, at_budgets):
+    pytest.importorskip("matplotlib")
+    axes = Sweep(rows=tuple(row(budget, 0.5) for budget in budgets)).plot().axes[0]
+
+    assert (list(axes.get_xticks()) == budgets) == at_budgets
+
+
 def test_many_curves_and_one_curve_without_a_name_can_be_drawn():
     pytest.importorskip("matplotlib")
     many = Sweep(rows=tuple(row(100, 0.1, f"s{i}") for i in range(40)))
