@@ -69,9 +69,14 @@ class PlaygroundSettings:
         _ = self.cuts  # policies check the rest
 
     @property
+    def offered(self) -> tuple[ComparedStrategy, ...]:
+        """The strategies for which nothing is missing."""
+        return (*PLAIN_STRATEGIES, *(SUMMARIZING_STRATEGIES if self.summarizer else ()))
+
+    @property
     def compared(self) -> tuple[ComparedStrategy, ...]:
         """The strategies that are compared."""
-        return self.strategies or (*PLAIN_STRATEGIES, *(SUMMARIZING_STRATEGIES if self.summarizer else ()))
+        return self.strategies or self.offered
 
     @property
     def cuts(self) -> tuple[Cut, ...]:

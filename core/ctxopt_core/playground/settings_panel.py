@@ -9,7 +9,7 @@ from typing import get_args
 from ipywidgets import HTML, Box, Checkbox, Dropdown, VBox
 
 from ctxopt_core.document_policy import Selection
-from ctxopt_core.playground.comparison import PLAIN_STRATEGIES, SUMMARIZING_STRATEGIES, PlaygroundSettings
+from ctxopt_core.playground.comparison import ComparedStrategy, PlaygroundSettings
 from ctxopt_core.playground.shares_panel import SharesPanel
 from ctxopt_core.playground.told import heading
 from ctxopt_core.playground.window_panel import WindowPanel
@@ -29,8 +29,7 @@ class SettingsPanel:
         self.window = WindowPanel(changed)
         self.shares = SharesPanel(changed)
         self.selection = Dropdown(description="Selection", options=get_args(Selection))
-        names = (*PLAIN_STRATEGIES, *SUMMARIZING_STRATEGIES)
-        self.strategies = {name: Checkbox(description=name, indent=False) for name in names}
+        self.strategies = {name: Checkbox(description=name, indent=False) for name in get_args(ComparedStrategy)}
         self.choices = Box().add_class("ctxopt-choices")
         self.widget = VBox(
             [
@@ -72,8 +71,7 @@ class SettingsPanel:
         self.window.show(settings.model, settings.target, settings.output_reserve)
         self.shares.show(settings.shares)
         self.selection.value = settings.selection
-        offered = (*PLAIN_STRATEGIES, *(SUMMARIZING_STRATEGIES if settings.summarizer else ()))
-        self.choices.children = [self.strategies[name] for name in offered]
+        self.choices.children = [self.strategies[name] for name in settings.offered]
         for name, box in self.strategies.items():
             box.value = name in settings.compared
         self._silent = False
