@@ -9,7 +9,7 @@ from pathlib import Path
 
 from langchain_core.documents import Document
 
-from ctxopt_core.relevance import bm25_scores
+from ctxopt_core.relevance.bm25 import bm25_scores
 
 FILES = ("README.md", "docs/*.md", "CONTRIBUTING.md", "CHANGELOG.md")
 CHUNK_CHARACTERS = 640

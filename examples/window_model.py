@@ -17,7 +17,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from ctxopt_core.vocabulary import load_encoding
+from ctxopt_core.counting.encodings import load_encoding
 
 TOKENS_PER_MESSAGE = 3
 TOKENS_PER_REQUEST = 3

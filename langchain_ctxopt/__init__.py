@@ -17,14 +17,14 @@ TYPE_CHECKING = False  # `import typing` would be most of what importing this pa
 if TYPE_CHECKING:
     from typing import Any
 
+    from langchain_ctxopt.agents.middleware import ContextOptimizerMiddleware
+    from langchain_ctxopt.agents.omitted_content_tool import omitted_content_tool
+    from langchain_ctxopt.agents.pre_model_hook import pre_model_hook
     from langchain_ctxopt.chat_model import with_optimizer
     from langchain_ctxopt.compressor import ContextOptimizerCompressor
     from langchain_ctxopt.errors import RequestOverflowError
-    from langchain_ctxopt.input_kinds import OptimizedInput
-    from langchain_ctxopt.middleware import ContextOptimizerMiddleware
-    from langchain_ctxopt.omitted_content_tool import omitted_content_tool
+    from langchain_ctxopt.message_input import OptimizedInput
     from langchain_ctxopt.optimizer import ContextOptimizer
-    from langchain_ctxopt.prebuilt_agent import pre_model_hook
 
 __all__ = [
     "ContextOptimizer",
@@ -40,11 +40,11 @@ __all__ = [
 _HOMES = {
     "ContextOptimizer": "langchain_ctxopt.optimizer",
     "ContextOptimizerCompressor": "langchain_ctxopt.compressor",
-    "ContextOptimizerMiddleware": "langchain_ctxopt.middleware",
-    "OptimizedInput": "langchain_ctxopt.input_kinds",
+    "ContextOptimizerMiddleware": "langchain_ctxopt.agents.middleware",
+    "OptimizedInput": "langchain_ctxopt.message_input",
     "RequestOverflowError": "langchain_ctxopt.errors",
-    "omitted_content_tool": "langchain_ctxopt.omitted_content_tool",
-    "pre_model_hook": "langchain_ctxopt.prebuilt_agent",
+    "omitted_content_tool": "langchain_ctxopt.agents.omitted_content_tool",
+    "pre_model_hook": "langchain_ctxopt.agents.pre_model_hook",
     "with_optimizer": "langchain_ctxopt.chat_model",
 }
 

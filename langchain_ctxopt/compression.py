@@ -8,13 +8,13 @@ from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 
-from ctxopt_core.budgeting import Budgeting
-from ctxopt_core.document_policy import DocumentPolicy
-from ctxopt_core.documents import Packing, pack_documents
-from ctxopt_core.packed_report import packed_report
-from ctxopt_core.report import FitReport
-from ctxopt_core.tokens import TokenCounter
-from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments, document_views, with_text
+from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.documents.packing import Packing, pack_documents
+from ctxopt_core.documents.policy import DocumentPolicy
+from ctxopt_core.fitting.packing_report import packed_report
+from ctxopt_core.reports.fit_report import FitReport
+from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments, document_views, with_text
 
 _NOTHING_FITS = "no document fits into the budget, not even in part"
 _NOTHING_FITS_WHOLE = "no document fits into the budget whole, and the policy keeps none in part"

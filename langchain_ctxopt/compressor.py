@@ -11,19 +11,18 @@ from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, PrivateAttr, field_serializer
 
-from ctxopt_core.awaiting import in_worker
-from ctxopt_core.budget import BudgetWarning, Percent, Shares
-from ctxopt_core.budgeting import Budgeting, budgeting_of
-from ctxopt_core.document_policy import DocumentPolicy
-from ctxopt_core.report import FitReport
-from ctxopt_core.setting_values import plain_fields
-from ctxopt_core.warn_once import warn_once
-from ctxopt_core.window_share import checked_share, tokens_of_share
+from ctxopt_core.budget.model_budget import Budgeting, budgeting_of, checked_share, tokens_of_share
+from ctxopt_core.budget.shares import BudgetWarning, Percent, Shares
+from ctxopt_core.documents.policy import DocumentPolicy
+from ctxopt_core.fitting.options import plain_fields
+from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core.runtime.warn_once import warn_once
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
-from langchain_ctxopt.document_rendering import ScoreOf, TemplatedDocuments
+from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments
+from langchain_ctxopt.events import REPORT_EVENT
 from langchain_ctxopt.model_settings import optional_settings
-from langchain_ctxopt.optimizer import REPORT_EVENT
 from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit
 
 _SHARES = Shares()

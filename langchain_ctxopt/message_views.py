@@ -19,11 +19,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from ctxopt_core.call_shapes import arguments_text, call_of, is_signed, thinks_beside_content
-from ctxopt_core.content_blocks import extra_texts, put_together, take_apart
-from ctxopt_core.excerpts import Shortened
-from ctxopt_core.message_views import backwards
-from ctxopt_core.openai_messages import (
+from ctxopt_core.formats.content_blocks import extra_texts, put_together, take_apart
+from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
     message_from_openai,
     placeholder_openai,
@@ -31,8 +28,11 @@ from ctxopt_core.openai_messages import (
     role_of,
     shortened_openai,
 )
-from ctxopt_core.placeholder import is_placeholder_message
-from ctxopt_core.request import SYSTEM_ROLES, Message, ToolCall
+from ctxopt_core.formats.tool_calls import arguments_text, call_of, is_signed, thinks_beside_content
+from ctxopt_core.messages.message import Message, ToolCall
+from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
+from ctxopt_core.messages.placeholder import is_placeholder_message
+from ctxopt_core.shortening.shorten_message import Shortened
 from langchain_ctxopt.shortened_calls import shortened_calls
 
 SOURCE_MARK = "ctxopt"

@@ -14,26 +14,28 @@ from langchain_core.callbacks import (
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from ctxopt_core.awaiting import in_worker
-from ctxopt_core.budget import ContextBudget, Shares
-from ctxopt_core.budgeting import Budgeting, budgeting_of
-from ctxopt_core.document_policy import DocumentPolicy
+from ctxopt_core.budget.context_budget import ContextBudget
+from ctxopt_core.budget.model_budget import Budgeting, budgeting_of
+from ctxopt_core.budget.shares import Shares
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitted import FittedContext
-from ctxopt_core.fitting import fit_with, fitted_with
-from ctxopt_core.history import HistoryPolicy
-from ctxopt_core.options import FitOptions, Overflow
-from ctxopt_core.rendering import ChatFraming, Draft, Framing
-from ctxopt_core.report import FitReport
+from ctxopt_core.fitting.fit_request import fit_with, fitted_with
+from ctxopt_core.fitting.fitted_context import FittedContext
+from ctxopt_core.fitting.measured_request import count_request
+from ctxopt_core.fitting.options import FitOptions, Overflow, plain_fields
+from ctxopt_core.fitting.request_renderer import ChatFraming, Draft, Framing
+from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.models.resolve_window import OnUnknown
+from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.setting_values import plain_fields
-from ctxopt_core.tokens import TokenCounter
-from ctxopt_core.windows import OnUnknown
-from langchain_ctxopt.document_rendering import ScoreOf
+from ctxopt_core.runtime.event_loop import in_worker
+from langchain_ctxopt.dict_input import PromptStage
+from langchain_ctxopt.documents import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError
-from langchain_ctxopt.input_kinds import OptimizedInput, in_kind, messages_of, request_of_messages
+from langchain_ctxopt.events import REPORT_EVENT
+from langchain_ctxopt.message_input import OptimizedInput, in_kind, messages_of, request_of_messages
 from langchain_ctxopt.model_settings import optional_settings
-from langchain_ctxopt.prompt_stage import PromptStage
 from langchain_ctxopt.setting_fields import (
     DocumentSettings,
     DocumentTemplate,
@@ -47,7 +49,6 @@ from langchain_ctxopt.setting_fields import (
     reject_arguments,
 )
 
-REPORT_EVENT = "ctxopt_report"
 Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, Framing, FitOptions], FittedContext]
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
 _BUDGET_SETTINGS = (
@@ -184,9 +185,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         """Return what an input counts as it is, rendered and with the tool schemas, in tokens."""
         if isinstance(value, dict):
             stage = self._stage(value)
-            return self._budgeting.count(stage.request(self._budgeting.schemas), stage.framing)
+            return count_request(stage.request(self._budgeting.schemas), self._budgeting.counter, stage.framing)
         request = request_of_messages(messages_of(value), self._budgeting.schemas)
-        return self._budgeting.count(request, ChatFraming())
+        return count_request(request, self._budgeting.counter, ChatFraming())
 
     def within_budget(self, value: Any) -> bool:
         """Tell whether an input counts at most the input budget as it is."""

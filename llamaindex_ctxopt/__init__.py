@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from llamaindex_ctxopt.events import ContextOptimizedEvent
-    from llamaindex_ctxopt.llm import with_optimizer
+    from llamaindex_ctxopt.guard.llm import with_optimizer
     from llamaindex_ctxopt.memory import ContextOptimizerMemory
     from llamaindex_ctxopt.optimizer import ContextOptimizer
     from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
@@ -34,7 +34,7 @@ _HOMES = {
     "ContextOptimizerMemory": "llamaindex_ctxopt.memory",
     "ContextOptimizerPostprocessor": "llamaindex_ctxopt.postprocessor",
     "ContextOptimizerRetriever": "llamaindex_ctxopt.retriever",
-    "with_optimizer": "llamaindex_ctxopt.llm",
+    "with_optimizer": "llamaindex_ctxopt.guard.llm",
 }
 
 

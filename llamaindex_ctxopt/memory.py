@@ -11,14 +11,19 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.llms import LLM
 from llama_index.core.memory import BaseMemory
 
-from ctxopt_core.report import FitReport
-from llamaindex_ctxopt.engine_plan import plan_of
-from llamaindex_ctxopt.engine_prompts import Preamble
-from llamaindex_ctxopt.fit_settings import FitSettings, FitSettingValues
-from llamaindex_ctxopt.message_list_memory import MessageListMemory
-from llamaindex_ctxopt.planner import Planner
-from llamaindex_ctxopt.stored_memories import astored_messages, memory_from_state, state_of_memory, stored_messages
-from llamaindex_ctxopt.stored_plans import plan_from_state, state_of_plan
+from ctxopt_core.reports.fit_report import FitReport
+from llamaindex_ctxopt.engines.engine_plan import plan_of
+from llamaindex_ctxopt.engines.engine_prompts import Preamble
+from llamaindex_ctxopt.engines.planner import Planner
+from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
+from llamaindex_ctxopt.storage.message_list_memory import MessageListMemory
+from llamaindex_ctxopt.storage.stored_memory import (
+    astored_messages,
+    memory_from_state,
+    state_of_memory,
+    stored_messages,
+)
+from llamaindex_ctxopt.storage.stored_plan import plan_from_state, state_of_plan
 
 _OWNER = "ContextOptimizerMemory"
 _PREFIX = "initial_token_count"

@@ -12,19 +12,19 @@ from llama_index.core.llms import LLM
 from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core.budget import ContextBudget
-from ctxopt_core.report import FitReport
-from llamaindex_ctxopt.attached_engines import read_engine
-from llamaindex_ctxopt.call_schemas import as_sent
-from llamaindex_ctxopt.engine_plan import plan_of
-from llamaindex_ctxopt.engine_prompts import Preamble
-from llamaindex_ctxopt.engine_requests import EngineRequest
-from llamaindex_ctxopt.fit_settings import FitSettings, FitSettingValues
-from llamaindex_ctxopt.llm import with_optimizer
+from ctxopt_core.budget.context_budget import ContextBudget
+from ctxopt_core.reports.fit_report import FitReport
+from llamaindex_ctxopt.engines.attached_engine import read_engine
+from llamaindex_ctxopt.engines.engine_plan import plan_of
+from llamaindex_ctxopt.engines.engine_prompts import Preamble
+from llamaindex_ctxopt.engines.engine_request import EngineRequest
+from llamaindex_ctxopt.engines.planner import Planner
+from llamaindex_ctxopt.guard.llm import with_optimizer
 from llamaindex_ctxopt.memory import ContextOptimizerMemory
-from llamaindex_ctxopt.planner import Planner
+from llamaindex_ctxopt.models.call_schemas import as_sent
 from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
 from llamaindex_ctxopt.retriever import ContextOptimizerRetriever
+from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
 _OWNER = "ContextOptimizer"
 E = TypeVar("E")

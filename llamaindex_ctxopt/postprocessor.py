@@ -14,15 +14,13 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict, Field, PrivateAttr, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 
-from ctxopt_core.awaiting import in_worker
-from ctxopt_core.budgeting import Budgeting
-from ctxopt_core.document_policy import DocumentPolicy
-from ctxopt_core.report import FitReport
-from ctxopt_core.window_share import tokens_of_share
+from ctxopt_core.budget.model_budget import Budgeting, tokens_of_share
+from ctxopt_core.documents.policy import DocumentPolicy
+from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.runtime.event_loop import in_worker
 from llamaindex_ctxopt.events import ContextOptimizedEvent
-from llamaindex_ctxopt.fit_settings import FitSettings
-from llamaindex_ctxopt.node_packing import PackedNodes, pack_nodes
-from llamaindex_ctxopt.setting_fields import DocumentSettings, Limit, ModelName, Share
+from llamaindex_ctxopt.nodes.packing import PackedNodes, pack_nodes
+from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share
 
 _NOT_IN_SETTINGS = ("callback_manager",)
 

@@ -20,7 +20,7 @@ from unittest import mock
 from tiktoken_ext import openai_public
 
 ENCODINGS = ("cl100k_base", "o200k_base")
-DESTINATION = Path(__file__).resolve().parent.parent / "core" / "ctxopt_core" / "vocabularies"
+DESTINATION = Path(__file__).resolve().parent.parent / "core" / "ctxopt_core" / "counting" / "vocabularies"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ctxopt_core.model_ids import encoding_for
+from ctxopt_core.models.model_ids import encoding_for
 
 _KINDS = {
     "rerank": r"rerank",

@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 SHORT = [page for page in PAGES if page.parent.name in ("guides", "symptoms")]
 RUN = [page for page in PAGES if "```python" in page.read_text("utf-8")]
-PACKAGES = ("ctxopt_core", "langchain_ctxopt", "llamaindex_ctxopt")
+PACKAGES = ("ctxopt_core", "ctxopt_playground", "langchain_ctxopt", "llamaindex_ctxopt")
 
 
 def _name(page: Path) -> str:

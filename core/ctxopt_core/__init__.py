@@ -12,30 +12,38 @@ TYPE_CHECKING = False  # `import typing` would be most of what importing this pa
 if TYPE_CHECKING:
     from typing import Any
 
-    from ctxopt_core.budget import Allocation, BudgetWarning, ContextBudget, Shares, allocate
-    from ctxopt_core.document_policy import DocumentPolicy
-    from ctxopt_core.documents import Packing, pack_documents
-    from ctxopt_core.embedding_scorer import embedding_scorer
+    from ctxopt_core.budget.context_budget import ContextBudget
+    from ctxopt_core.budget.shares import Allocation, BudgetWarning, Shares, allocate
+    from ctxopt_core.counting.anthropic_counter import AnthropicRequestCounter
+    from ctxopt_core.counting.callable_counter import CallableCounter
+    from ctxopt_core.counting.counters import counter_for
+    from ctxopt_core.counting.estimate_counter import EstimateCounter
+    from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
+    from ctxopt_core.counting.token_counter import TokenCounter
+    from ctxopt_core.documents.document import Document
+    from ctxopt_core.documents.packing import Packing, pack_documents
+    from ctxopt_core.documents.policy import DocumentPolicy
+    from ctxopt_core.documents.rendering import PlainDocuments
     from ctxopt_core.errors import ContextBudgetError, CtxoptError, SummaryError, UnknownModelError
-    from ctxopt_core.fitted import FittedContext
-    from ctxopt_core.fitting import afit, fit, plan
-    from ctxopt_core.history import HistoryPolicy, Trimming
-    from ctxopt_core.history_view import HistoryStrategy, HistoryView
-    from ctxopt_core.model_summarizer import summarizer
-    from ctxopt_core.model_window import ModelWindow
-    from ctxopt_core.playground.page import Playground
-    from ctxopt_core.relevance import Scorer, bm25_scorer
-    from ctxopt_core.remote_counter import AnthropicRequestCounter
-    from ctxopt_core.rendering import ChatFraming, Framing, PlainDocuments
-    from ctxopt_core.report import FitReport
-    from ctxopt_core.request import Attachment, ContextRequest, Document, Message, ToolCall, ToolResult
-    from ctxopt_core.sections import Section
-    from ctxopt_core.summaries import Summarizer
-    from ctxopt_core.sweeping import sweep
-    from ctxopt_core.tokens import CallableCounter, EstimateCounter, TiktokenCounter, TokenCounter, counter_for
-    from ctxopt_core.truncation import truncate
-    from ctxopt_core.turn_strategy import trim_history
-    from ctxopt_core.windows import UnknownModelWarning, resolve_window
+    from ctxopt_core.fitting.fit_request import afit, fit, plan
+    from ctxopt_core.fitting.fitted_context import FittedContext
+    from ctxopt_core.fitting.request_renderer import ChatFraming, Framing
+    from ctxopt_core.history.history_view import HistoryStrategy, HistoryView
+    from ctxopt_core.history.policy import HistoryPolicy
+    from ctxopt_core.history.trim import trim_history
+    from ctxopt_core.history.trimming import Trimming
+    from ctxopt_core.messages.message import Attachment, Message, ToolCall, ToolResult
+    from ctxopt_core.models.model_window import ModelWindow
+    from ctxopt_core.models.resolve_window import UnknownModelWarning, resolve_window
+    from ctxopt_core.relevance.bm25 import bm25_scorer
+    from ctxopt_core.relevance.embedding_scorer import embedding_scorer
+    from ctxopt_core.relevance.scorer import Scorer
+    from ctxopt_core.reports.fit_report import FitReport
+    from ctxopt_core.request import ContextRequest, Section
+    from ctxopt_core.shortening.truncate import truncate
+    from ctxopt_core.summaries.model_summarizer import summarizer
+    from ctxopt_core.summaries.summarizer import Summarizer
+    from ctxopt_core.sweeps.run_sweep import sweep
 
 __all__ = [
     "Allocation",
@@ -61,7 +69,6 @@ __all__ = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
-    "Playground",
     "Scorer",
     "Section",
     "Shares",
@@ -90,55 +97,54 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Allocation": "budget",
-    "AnthropicRequestCounter": "remote_counter",
-    "Attachment": "request",
-    "BudgetWarning": "budget",
-    "CallableCounter": "tokens",
-    "ChatFraming": "rendering",
-    "ContextBudget": "budget",
+    "Allocation": "budget.shares",
+    "AnthropicRequestCounter": "counting.anthropic_counter",
+    "Attachment": "messages.message",
+    "BudgetWarning": "budget.shares",
+    "CallableCounter": "counting.callable_counter",
+    "ChatFraming": "fitting.request_renderer",
+    "ContextBudget": "budget.context_budget",
     "ContextBudgetError": "errors",
     "ContextRequest": "request",
     "CtxoptError": "errors",
-    "Document": "request",
-    "DocumentPolicy": "document_policy",
-    "EstimateCounter": "tokens",
-    "FitReport": "report",
-    "FittedContext": "fitted",
-    "Framing": "rendering",
-    "HistoryPolicy": "history",
-    "HistoryStrategy": "history_view",
-    "HistoryView": "history_view",
-    "Message": "request",
-    "ModelWindow": "model_window",
-    "Packing": "documents",
-    "PlainDocuments": "rendering",
-    "Playground": "playground.page",
-    "Scorer": "relevance",
-    "Section": "sections",
-    "Shares": "budget",
-    "Summarizer": "summaries",
+    "Document": "documents.document",
+    "DocumentPolicy": "documents.policy",
+    "EstimateCounter": "counting.estimate_counter",
+    "FitReport": "reports.fit_report",
+    "FittedContext": "fitting.fitted_context",
+    "Framing": "fitting.request_renderer",
+    "HistoryPolicy": "history.policy",
+    "HistoryStrategy": "history.history_view",
+    "HistoryView": "history.history_view",
+    "Message": "messages.message",
+    "ModelWindow": "models.model_window",
+    "Packing": "documents.packing",
+    "PlainDocuments": "documents.rendering",
+    "Scorer": "relevance.scorer",
+    "Section": "request",
+    "Shares": "budget.shares",
+    "Summarizer": "summaries.summarizer",
     "SummaryError": "errors",
-    "TiktokenCounter": "tokens",
-    "TokenCounter": "tokens",
-    "ToolCall": "request",
-    "ToolResult": "request",
-    "Trimming": "history",
+    "TiktokenCounter": "counting.tiktoken_counter",
+    "TokenCounter": "counting.token_counter",
+    "ToolCall": "messages.message",
+    "ToolResult": "messages.message",
+    "Trimming": "history.trimming",
     "UnknownModelError": "errors",
-    "UnknownModelWarning": "windows",
-    "afit": "fitting",
-    "allocate": "budget",
-    "bm25_scorer": "relevance",
-    "counter_for": "tokens",
-    "embedding_scorer": "embedding_scorer",
-    "fit": "fitting",
-    "pack_documents": "documents",
-    "plan": "fitting",
-    "resolve_window": "windows",
-    "summarizer": "model_summarizer",
-    "sweep": "sweeping",
-    "trim_history": "turn_strategy",
-    "truncate": "truncation",
+    "UnknownModelWarning": "models.resolve_window",
+    "afit": "fitting.fit_request",
+    "allocate": "budget.shares",
+    "bm25_scorer": "relevance.bm25",
+    "counter_for": "counting.counters",
+    "embedding_scorer": "relevance.embedding_scorer",
+    "fit": "fitting.fit_request",
+    "pack_documents": "documents.packing",
+    "plan": "fitting.fit_request",
+    "resolve_window": "models.resolve_window",
+    "summarizer": "summaries.model_summarizer",
+    "sweep": "sweeps.run_sweep",
+    "trim_history": "history.trim",
+    "truncate": "shortening.truncate",
 }
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Group
 
-    from ctxopt_core.sheet import Sheet
+    from ctxopt_core.display.sheet import Sheet
 
 
 class Displayed:
@@ -27,7 +27,7 @@ class Displayed:
             standalone: Whether it is a whole page, which follows the reader's choice of light or dark, or a part for
                 another page, which takes the colours of that page.
         """
-        from ctxopt_core.sheet_html import as_html
+        from ctxopt_core.display.html import as_html
 
         return as_html(self._sheet(), standalone=standalone)
 
@@ -38,7 +38,7 @@ class Displayed:
             ImportError: matplotlib is not installed; the extra `notebook` brings it.
         """
         try:
-            from ctxopt_core.sheet_figure import figure_of
+            from ctxopt_core.display.figure import figure_of
         except ModuleNotFoundError as error:
             if error.name is None or error.name.partition(".")[0] != "matplotlib":
                 raise
@@ -61,14 +61,17 @@ class Displayed:
         }
 
     def __rich__(self) -> Group:
-        from ctxopt_core.sheet_terminal import as_renderable
+        from ctxopt_core.display.terminal import as_renderable
 
         return as_renderable(self._sheet())
 
     def _plain_text(self) -> str:
-        from ctxopt_core.sheet_text import as_text
+        from ctxopt_core.display.text import as_text
 
         return as_text(self._sheet())
 
     def _sheet(self) -> Sheet:
-        raise NotImplementedError
+        # The one import that goes up a layer: a value knows that it can be shown, the display knows how.
+        from ctxopt_core.display.sheets import sheet_of
+
+        return sheet_of(self)

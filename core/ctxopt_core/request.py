@@ -1,61 +1,17 @@
-"""What goes into a fit: documents, and the request that holds them with the conversation."""
+"""The request that is fitted: system prompt, query, documents, history, tools and sections."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from ctxopt_core.message_views import SYSTEM_ROLES, MessageViews
-from ctxopt_core.messages import ALLOWANCES, TOOL_ROLES, Attachment, AttachmentKind, Message, ToolCall, ToolResult
-from ctxopt_core.sections import Section
-from ctxopt_core.tool_schemas import schema_texts
-
-__all__ = [
-    "ALLOWANCES",
-    "SYSTEM_ROLES",
-    "TOOL_ROLES",
-    "Attachment",
-    "AttachmentKind",
-    "ContextRequest",
-    "Document",
-    "Message",
-    "Section",
-    "ToolCall",
-    "ToolResult",
-    "schema_texts",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """One retrieved document.
-
-    Args:
-        text: Its text; None or blank documents are dropped with the reason `empty`.
-        id: What the report calls it; its index where there is none.
-        score: Relevance; None or NaN rank last.
-        source: What it was cut from, so that neighbours can be recognised.
-        metadata: Anything else. Never read by the core.
-    """
-
-    text: str | None
-    id: str | None = None
-    score: float | None = None
-    source: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.text is not None and not isinstance(self.text, str):
-            message = f"`text` of document {self.id!r} must be a text or None, got {type(self.text).__name__}"
-            raise TypeError(message)
-        if self.score is not None and (isinstance(self.score, (str, bytes)) or not _is_number(self.score)):
-            message = (
-                f"`score` of document {self.id!r} must be a number or None, got {type(self.score).__name__}; "
-                "map words such as 'HIGH' to numbers first"
-            )
-            raise TypeError(message)
+from ctxopt_core.documents.document import Document
+from ctxopt_core.messages.message import (
+    Message,
+)
+from ctxopt_core.messages.message_views import MessageViews
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +64,6 @@ class ContextRequest:
         return self.query if isinstance(self.query, tuple) else (self.query,)
 
 
-_ITEM_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
-    {"documents": (Document,), "history": (Message,), "tools": (str, Mapping), "sections": (Section,)}
-)
-
-
 def _check_items(name: str, items: object) -> None:
     """Check a sequence by its first item, tools by all; a lazy one is checked when it is read."""
     if items is None or isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
@@ -136,11 +87,64 @@ def _as_texts(name: str, value: object) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _is_number(value: object) -> bool:
-    try:
-        float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        return True
-    except (TypeError, ValueError):
-        return False
-    return not isinstance(value, bool)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Texts that are sent beside the four components, such as what an agent remembers of its user.
+
+    It is whole as long as the whole request fits. In a request that does not fit it is cut to its own budget first, and
+    what is left of it is then fixed. What goes is only left out of the request; nothing is deleted from anywhere.
+
+    Args:
+        name: What the report calls it.
+        entries: Its texts, oldest first.
+        max_tokens: The most that it may count in a request that is cut, as it is rendered, its framing included.
+
+    Raises:
+        TypeError: `name` is no text, or `entries` is no sequence of texts.
+        ValueError: `name` is empty, or `max_tokens` is no number of tokens.
+    """
+
+    name: str
+    entries: Sequence[str]
+    max_tokens: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            message = f"`name` of a section must be a text, got {type(self.name).__name__}"
+            raise TypeError(message)
+        if not self.name:
+            message = "`name` of a section must not be empty; the report calls the section by it"
+            raise ValueError(message)
+        tokens = self.max_tokens
+        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
+            message = f"`max_tokens` of section {self.name!r} must be a number of tokens, 0 or more, got {tokens!r}"
+            raise ValueError(message)
+        object.__setattr__(self, "entries", _as_entries(self.name, self.entries))
+
+    @property
+    def text(self) -> str:
+        """Its entries, one a line."""
+        return "\n".join(self.entries)
+
+    def with_entries(self, entries: Sequence[str]) -> Section:
+        """Return the section with other entries; itself where they are the same."""
+        return self if tuple(entries) == self.entries else replace(self, entries=entries)
+
+
+_ITEM_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {"documents": (Document,), "history": (Message,), "tools": (str, Mapping), "sections": (Section,)}
+)
+
+
+def _as_entries(name: str, entries: object) -> tuple[str, ...]:
+    if isinstance(entries, (str, bytes)) or not isinstance(entries, Sequence):
+        message = (
+            f"`entries` of section {name!r} must be a sequence of texts, oldest first, got {type(entries).__name__}; "
+            "put a single text into a list"
+        )
+        raise TypeError(message)
+    others = [type(entry).__name__ for entry in entries if not isinstance(entry, str)]
+    if others:
+        message = f"`entries` of section {name!r} must be texts, got {others[0]}; pass the text of each"
+        raise TypeError(message)
+    return tuple(entries)

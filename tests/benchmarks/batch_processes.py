@@ -23,7 +23,7 @@ print(max(resource.getrusage(kind).ru_maxrss for kind in kinds))
 """
 _TOKENISING_RUN = """
 import json, sys
-from ctxopt_core.vocabulary import load_encoding
+from ctxopt_core.counting.encodings import load_encoding
 encode = load_encoding("o200k_base").encode_ordinary
 for line in open(sys.argv[1], "rb"):
     for message in json.loads(line)["messages"]:

@@ -10,7 +10,7 @@ from statistics import fmean
 from cpu_time import Candidate, milliseconds
 from result_table import Row, Target
 
-from ctxopt_core.knapsack import by_density, most_valuable
+from ctxopt_core.documents.knapsack import by_density, most_valuable
 
 SHARE = "the optimum"
 SELECTORS = {"density": by_density, "optimal": most_valuable}

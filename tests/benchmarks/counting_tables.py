@@ -20,8 +20,8 @@ from result_table import Row, Target
 from synthetic_chat import Writer
 
 from ctxopt_core import EstimateCounter
-from ctxopt_core.fast_counting import fast_count_of
-from ctxopt_core.vocabulary import load_encoding
+from ctxopt_core.counting.encodings import load_encoding
+from ctxopt_core.counting.toktok import fast_count_of
 from shape_rows import SCRIPTS
 
 ENCODINGS = ("cl100k_base", "o200k_base")
@@ -89,7 +89,7 @@ def _fill_cache_of_tiktoken(folder: Path) -> None:
     """Put the vocabularies where tiktoken looks for what it has downloaded before."""
     for name in ENCODINGS:
         cached = hashlib.sha1(_ADDRESS.format(name=name).encode(), usedforsecurity=False).hexdigest()
-        shutil.copy(str(files("ctxopt_core") / "vocabularies" / f"{name}.tiktoken"), folder / cached)
+        shutil.copy(str(files("ctxopt_core") / "counting" / "vocabularies" / f"{name}.tiktoken"), folder / cached)
 
 
 def _counts(

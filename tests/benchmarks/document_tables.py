@@ -14,8 +14,8 @@ from result_table import Row, Target
 from synthetic_chat import Writer
 
 from ctxopt_core import Document, DocumentPolicy, TiktokenCounter, pack_documents
-from ctxopt_core.text_memory import TextMemory
-from ctxopt_core.vocabulary import BUNDLED_ENCODINGS, load_encoding
+from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, load_encoding
+from ctxopt_core.runtime.text_cache import TextMemory
 
 ENCODING = "o200k_base"
 BUDGET = 2_000

@@ -17,7 +17,7 @@ from result_table import Row, Target, faster_than
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from chat_engine_runs import OUTPUT, WINDOW, preset_history
-from ctxopt_core.count_cache import shared_cache
+from ctxopt_core.runtime.text_cache import shared_cache
 from made_up_texts import text_of
 from request_tokens import load_encoding
 from scripted_llms import ScriptedLLM

@@ -8,8 +8,8 @@ from functools import partial
 from cpu_time import Candidate
 from langchain_core.messages import BaseMessage, trim_messages
 
-from ctxopt_core.count_cache import shared_cache
-from ctxopt_core.vocabulary import load_encoding
+from ctxopt_core.counting.encodings import load_encoding
+from ctxopt_core.runtime.text_cache import shared_cache
 from langchain_ctxopt import ContextOptimizer
 
 ENCODING = "o200k_base"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxopt_core.sentences import sentence_spans
+from ctxopt_core.text.sentences import sentence_spans
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,8 +14,8 @@ from typing import Any
 from document_evaluation.cases import COUNTER, SETS, SHARES
 
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, Document, FittedContext, fit
-from ctxopt_core.openai_messages import OpenAIMessages, fitted_openai
-from ctxopt_core.vocabulary import load_encoding
+from ctxopt_core.counting.encodings import load_encoding
+from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
 
 CONVERSATIONS = ("conv_locomo", "conv_qmsum")
 WINDOWS = (1_000, 2_000, 4_000, 8_000)

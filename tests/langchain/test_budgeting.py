@@ -16,8 +16,8 @@ from pydantic import BaseModel, ValidationError
 
 from chat_model_doubles import ListeningModel, NamedModel
 from ctxopt_core import ContextBudgetError, counter_for
-from ctxopt_core.provider_rules import rules_for
-from ctxopt_core.windows import UnknownModelWarning
+from ctxopt_core.models.resolve_window import UnknownModelWarning
+from ctxopt_core.providers.rules import rules_for
 from langchain_ctxopt import ContextOptimizer, RequestOverflowError
 from langchain_requests import sent_tokens
 from request_tokens import count_text

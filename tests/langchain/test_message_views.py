@@ -19,8 +19,8 @@ from langchain_core.messages import (
     ToolMessageChunk,
 )
 
-from ctxopt_core.conversation import message_tokens
-from ctxopt_core.tokens import counter_for
+from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.counting.counters import counter_for
 from independent_recount import count_text
 from langchain_ctxopt.message_views import MessageViews, view_of
 from langchain_requests import sent_tokens

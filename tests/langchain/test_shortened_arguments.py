@@ -10,9 +10,9 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 from ctxopt_core import TiktokenCounter
-from ctxopt_core.argument_excerpts import tokens_in_arguments
-from ctxopt_core.conversation import message_tokens
-from ctxopt_core.excerpts import Shortened, shorten_message
+from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.shortening.call_arguments import tokens_in_arguments
+from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 from langchain_ctxopt.message_views import shortened_item, view_of
 from shortened_copies import is_copy
 

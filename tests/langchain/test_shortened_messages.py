@@ -17,7 +17,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from ctxopt_core.placeholder import is_placeholder
+from ctxopt_core.messages.placeholder import is_placeholder
 from langchain_ctxopt import ContextOptimizer
 from langchain_requests import sent_tokens
 

@@ -12,11 +12,11 @@ from llama_index.core.llms import MockLLM
 
 from chat_engine_runs import nodes_of
 from ctxopt_core import ContextBudgetError, DocumentPolicy, HistoryPolicy, Shares
-from ctxopt_core.catalogue import builtin_rows, smallest_chat_window
+from ctxopt_core.models.catalog import builtin_rows, smallest_chat_window
 from llamaindex_chats import long_chat
 from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory, with_optimizer
-from llamaindex_ctxopt.fit_settings import FitSettings, FitSettingValues
-from llamaindex_ctxopt.model_settings import settings_of
+from llamaindex_ctxopt.models.model_settings import settings_of
+from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 from scripted_llms import ScriptedLLM
 
 

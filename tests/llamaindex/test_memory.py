@@ -16,7 +16,7 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.tools import FunctionTool
 
 from ctxopt_core import ContextBudgetError
-from ctxopt_core.placeholder import is_placeholder
+from ctxopt_core.messages.placeholder import is_placeholder
 from fitted_rows import is_note
 from hostile_text import openai_messages
 from inner_memories import FACT, INNER_MEMORIES, LISTING, BufferWithFact, Logbook, inner_memory

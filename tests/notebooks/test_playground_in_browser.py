@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from ctxopt_core import ContextBudget, Shares, fit
-from ctxopt_core.playground.comparison import PLAIN_STRATEGIES
-from ctxopt_core.playground.example import OUTPUT_RESERVE, TARGET, example
-from ctxopt_core.request_files import read_request
+from ctxopt_core.formats.request_files import read_request
+from ctxopt_playground.example import OUTPUT_RESERVE, TARGET, example
+from ctxopt_playground.settings import PLAIN_STRATEGIES
 from served_page import BROWSER_ARGUMENTS, chromium, served
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from ctxopt_core import ContextBudget, Playground, Shares, fit, summarizer
+from ctxopt_core import ContextBudget, Shares, fit, summarizer
+from ctxopt_playground import Playground
 from playground_pages import ASKED, ROWS, lantern_playground, left, outcome
 
 
@@ -202,7 +203,7 @@ def test_without_ipywidgets_the_error_names_the_extra(monkeypatch):
             raise ModuleNotFoundError(name, name="ipywidgets")
         return real(name, *rest)
 
-    for name in [name for name in sys.modules if name.startswith("ctxopt_core.playground.live_page")]:
+    for name in [name for name in sys.modules if name.startswith("ctxopt_playground.live_page")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", without)
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 from tiktoken_ext import openai_public
 
-PACKAGES = ("ctxopt_core", "langchain_ctxopt", "llamaindex_ctxopt")
+PACKAGES = ("ctxopt_core", "ctxopt_playground", "langchain_ctxopt", "llamaindex_ctxopt")
 VOCABULARIES = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
@@ -34,7 +34,7 @@ def test_each_package_is_marked_as_typed(package, wheel_names):
 
 @pytest.mark.parametrize("encoding", VOCABULARIES)
 def test_the_wheel_carries_the_vocabulary(encoding, wheel_names):
-    assert f"ctxopt_core/vocabularies/{encoding}.tiktoken" in wheel_names
+    assert f"ctxopt_core/counting/vocabularies/{encoding}.tiktoken" in wheel_names
 
 
 def test_the_wheel_carries_no_caches(wheel_names):
@@ -43,7 +43,7 @@ def test_the_wheel_carries_no_caches(wheel_names):
 
 @pytest.mark.parametrize(("encoding", "sha256"), VOCABULARIES.items(), ids=VOCABULARIES)
 def test_a_bundled_vocabulary_is_byte_for_byte_the_published_one(encoding, sha256):
-    content = (files("ctxopt_core") / "vocabularies" / f"{encoding}.tiktoken").read_bytes()
+    content = (files("ctxopt_core") / "counting" / "vocabularies" / f"{encoding}.tiktoken").read_bytes()
 
     assert hashlib.sha256(content).hexdigest() == sha256
     assert sha256 in inspect.getsource(openai_public.ENCODING_CONSTRUCTORS[encoding])

@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import ctxopt_core
+import ctxopt_playground
 import langchain_ctxopt
 import llamaindex_ctxopt
 
@@ -32,7 +33,6 @@ CORE_NAMES = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
-    "Playground",
     "Scorer",
     "Section",
     "Shares",
@@ -78,7 +78,7 @@ LLAMAINDEX_NAMES = [
     "ContextOptimizerRetriever",
     "with_optimizer",
 ]
-PACKAGES = [ctxopt_core, langchain_ctxopt, llamaindex_ctxopt]
+PACKAGES = [ctxopt_core, ctxopt_playground, langchain_ctxopt, llamaindex_ctxopt]
 
 
 def test_the_core_exports_exactly_these_names():
@@ -88,6 +88,11 @@ def test_the_core_exports_exactly_these_names():
 @pytest.mark.parametrize("name", CORE_NAMES)
 def test_each_public_name_has_a_docstring(name):
     assert inspect.getdoc(getattr(ctxopt_core, name))
+
+
+def test_the_playground_exports_one_name():
+    assert ctxopt_playground.__all__ == ["Playground"]
+    assert inspect.getdoc(ctxopt_playground.Playground)
 
 
 def test_the_langchain_package_exports_exactly_these_names():

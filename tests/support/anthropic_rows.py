@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from ctxopt_core import ContextBudget, ContextRequest, FittedContext, counter_for, fit
-from ctxopt_core.anthropic_messages import AnthropicMessages, fitted_anthropic
+from ctxopt_core.formats.anthropic_messages import AnthropicMessages, fitted_anthropic
 from fitted_rows import is_note
 from request_tokens import count_text
 from shortened_copies import is_shortened_text

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ctxopt_core import ContextBudget, ContextRequest, FittedContext, HistoryPolicy, fit
-from ctxopt_core.openai_messages import OpenAIMessages, fitted_openai
-from ctxopt_core.placeholder import is_placeholder
-from ctxopt_core.tokens import TokenCounter, counter_for
+from ctxopt_core.counting.counters import counter_for
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
+from ctxopt_core.messages.placeholder import is_placeholder
 
 Row = dict[str, Any]
 

@@ -21,7 +21,7 @@ from llama_index.core.memory import (
 )
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from llamaindex_ctxopt.message_list_memory import MessageListMemory
+from llamaindex_ctxopt.storage.message_list_memory import MessageListMemory
 
 FACT = "The lamplighter lives in Quillmere."
 

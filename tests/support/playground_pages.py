@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxopt_core import Playground
+from ctxopt_playground import Playground
 
 SPOKEN = "We spoke of lanterns and of how many hours they burn in a quiet night. " * 8
 ROWS = [{"role": role, "content": f"{i}. {SPOKEN}"} for i in range(10) for role in ("user", "assistant")]

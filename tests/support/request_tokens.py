@@ -151,7 +151,7 @@ def load_encoding(name: str) -> Any:
 
 def _vocabulary_file(name: str, cache_name: str) -> Path:
     places = (
-        ("ctxopt_core", f"vocabularies/{name}.tiktoken"),
+        ("ctxopt_core", f"counting/vocabularies/{name}.tiktoken"),
         ("llama_index.core", f"_static/tiktoken_cache/{cache_name}"),
     )
     for package, relative in places:

@@ -12,14 +12,14 @@ from pathlib import Path
 import click
 
 from ctxopt_core.command_line.batch_files import BatchFiles, BatchPaths
-from ctxopt_core.command_line.endings import say
+from ctxopt_core.command_line.errors import say
 from ctxopt_core.command_line.fitting_options import FittingChoices
 from ctxopt_core.command_line.line_outcomes import Outcome, outcome_of
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import STANDARD, Line, is_terminal, lines_of, opened
 from ctxopt_core.command_line.run_record import RunRecord
 from ctxopt_core.command_line.worker_processes import outcomes_by_jobs
-from ctxopt_core.warn_once import warn_once
+from ctxopt_core.runtime.warn_once import warn_once
 
 _BAR_STEP = 1 << 16
 _CLEAR_LINE = "\r\x1b[K"

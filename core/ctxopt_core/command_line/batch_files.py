@@ -12,8 +12,7 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 from ctxopt_core.command_line.request_input import Line
-from ctxopt_core.command_line.resuming import keep_lines
-from ctxopt_core.command_line.run_record import RunRecord
+from ctxopt_core.command_line.run_record import RunRecord, keep_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ctxopt_core.command_line.endings import (
+from ctxopt_core.command_line.errors import (
     EXIT_CODES,
     REQUEST_ERRORS,
     SOME_REJECTED,
@@ -21,15 +21,16 @@ from ctxopt_core.command_line.endings import (
     plain_messages,
     say,
 )
-from ctxopt_core.command_line.figures import Format, format_option, show_figures
 from ctxopt_core.command_line.fitting_options import choices_of, cutting_options, limit_options
 from ctxopt_core.command_line.line_outcomes import fitted_line
+from ctxopt_core.command_line.output import Format, format_option, show_figures
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import Line, decoded, file_argument, lines_of, opened
-from ctxopt_core.count_cache import CountCache
-from ctxopt_core.request import ContextRequest, schema_texts
-from ctxopt_core.request_files import read_request
-from ctxopt_core.tiktoken_counter import TiktokenCounter
+from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
+from ctxopt_core.formats.request_files import read_request
+from ctxopt_core.providers.tool_schemas import schema_texts
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.runtime.text_cache import CountCache
 
 _ENCODING = "o200k_base"
 

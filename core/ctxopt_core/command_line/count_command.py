@@ -8,14 +8,15 @@ from typing import Any
 
 import click
 
-from ctxopt_core.budgeting import Budgeting
-from ctxopt_core.command_line.endings import EXIT_CODES, plain_messages
-from ctxopt_core.command_line.figures import Format, format_option, show_figures, tokenizer_figures
+from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.command_line.errors import EXIT_CODES, plain_messages
 from ctxopt_core.command_line.fitting_options import FittingChoices, choices_of, limit_options
+from ctxopt_core.command_line.output import Format, format_option, show_figures, tokenizer_figures
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import file_argument, line_option, opened, request_of_file
-from ctxopt_core.rendering import ChatFraming
-from ctxopt_core.request_files import StoredRequest, request_in
+from ctxopt_core.fitting.measured_request import count_request
+from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.formats.request_files import StoredRequest, request_in
 
 _NOTHING_COUNTS = "nothing says what counts: give --model or --tokenizer, or put a `model` into the request"
 _ANY_LIMIT = 2**62
@@ -56,7 +57,8 @@ def _figures(choices: FittingChoices, stored: StoredRequest | None, text: str) -
         tokens, kind = known.counter.count(text), "a text"
     else:
         request = stored.request
-        tokens, kind = known.count(request, ChatFraming()), f"a request of {len(request.history)} messages"
+        tokens = count_request(request, known.counter, ChatFraming())
+        kind = f"a request of {len(request.history)} messages"
     figures: dict[str, Any] = {"tokens": tokens, "counted as": kind}
     if limited:
         limit = known.budget.input_tokens

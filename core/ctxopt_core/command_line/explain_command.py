@@ -9,18 +9,17 @@ from typing import Any
 
 import click
 
-from ctxopt_core.command_line.endings import EXIT_CODES, plain_messages
-from ctxopt_core.command_line.figures import Format, format_option, show
+from ctxopt_core.command_line.errors import EXIT_CODES, plain_messages
 from ctxopt_core.command_line.fitting_options import choices_of, cutting_options, limit_options
+from ctxopt_core.command_line.output import Format, format_option, show
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import file_argument, line_option, request_of_file
-from ctxopt_core.explained_documents import SELECTIONS
-from ctxopt_core.explanation import Explained
-from ctxopt_core.fitted import FittedContext
-from ctxopt_core.fitted_files import as_json
-from ctxopt_core.report import FitReport
-from ctxopt_core.sheet_text import aligned
-from ctxopt_core.visible_text import beginning
+from ctxopt_core.display.text import aligned
+from ctxopt_core.fitting.explanation import SELECTIONS, Explained
+from ctxopt_core.fitting.fitted_context import FittedContext
+from ctxopt_core.formats.fitted_files import as_json
+from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.text.display_text import beginning
 
 _LONGEST_NAME, _LONGEST_PREVIEW = 40, 80
 

@@ -9,20 +9,14 @@ import click
 
 from ctxopt_core.command_line.batch import fit_file
 from ctxopt_core.command_line.batch_files import BatchPaths
-from ctxopt_core.command_line.endings import EXIT_CODES, SOME_REJECTED, plain_messages, say
-from ctxopt_core.command_line.figures import write_bytes
+from ctxopt_core.command_line.errors import EXIT_CODES, SOME_REJECTED, plain_messages, say
 from ctxopt_core.command_line.fitting_options import FittingChoices, choices_of, cutting_options, limit_options
+from ctxopt_core.command_line.output import write_bytes
 from ctxopt_core.command_line.request_fitter import RequestFitter
-from ctxopt_core.command_line.request_input import (
-    STANDARD,
-    file_argument,
-    holds_lines,
-    line_option,
-    request_of_file,
-)
+from ctxopt_core.command_line.request_input import STANDARD, file_argument, holds_lines, line_option, request_of_file
 from ctxopt_core.command_line.run_record import RunRecord
-from ctxopt_core.fitted_files import as_json, fitted_content
-from ctxopt_core.report import FitReport
+from ctxopt_core.formats.fitted_files import as_json, fitted_content
+from ctxopt_core.reports.fit_report import FitReport
 
 _written_file = click.Path(dir_okay=False, path_type=Path)
 

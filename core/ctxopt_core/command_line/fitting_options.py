@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from ctxopt_core.budget import COMPONENTS, Shares
-from ctxopt_core.command_line.endings import plain_warnings
+from ctxopt_core.budget.shares import COMPONENTS, Shares
+from ctxopt_core.command_line.errors import plain_warnings
 from ctxopt_core.command_line.tokenizer_option import read_tokenizer
-from ctxopt_core.document_policy import DocumentPolicy, Selection
-from ctxopt_core.history import HistoryPolicy
-from ctxopt_core.options import FitOptions
-from ctxopt_core.windows import OnUnknown
+from ctxopt_core.documents.policy import DocumentPolicy, Selection
+from ctxopt_core.fitting.options import FitOptions
+from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.models.resolve_window import OnUnknown
 
 Strategy = Literal["auto", "turns", "sliding_window", "relevance"]
 """The strategies that ask no model."""

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from ctxopt_core.command_line.endings import EXIT_CODES, plain_messages
-from ctxopt_core.command_line.figures import Format, format_option, show
+from ctxopt_core.command_line.errors import EXIT_CODES, plain_messages
 from ctxopt_core.command_line.fitting_options import choices_of, cutting_options, limit_options
+from ctxopt_core.command_line.output import Format, format_option, show
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import file_argument, line_option, request_of_file
-from ctxopt_core.fitted_files import as_json
-from ctxopt_core.report import FitReport
+from ctxopt_core.formats.fitted_files import as_json
+from ctxopt_core.reports.fit_report import FitReport
 
 
 @click.command("plan", short_help="Show the report of a fit, without its result.", epilog=EXIT_CODES)

@@ -8,7 +8,7 @@ import click
 
 from ctxopt_core.command_line.bench_command import bench_command
 from ctxopt_core.command_line.count_command import count_command
-from ctxopt_core.command_line.endings import EXIT_CODES
+from ctxopt_core.command_line.errors import EXIT_CODES
 from ctxopt_core.command_line.explain_command import explain_command
 from ctxopt_core.command_line.fit_command import fit_command
 from ctxopt_core.command_line.plan_command import plan_command

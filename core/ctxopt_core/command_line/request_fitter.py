@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ctxopt_core.budgeting import Budgeting, budgeting_of
-from ctxopt_core.command_line.endings import DoesNotFitError, one_line
+from ctxopt_core.budget.model_budget import Budgeting, budgeting_of
+from ctxopt_core.command_line.errors import DoesNotFitError, one_line
 from ctxopt_core.command_line.fitting_options import FittingChoices
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.explanation import Explained, explain
-from ctxopt_core.fitted import FittedContext
-from ctxopt_core.fitting import fit_with
-from ctxopt_core.model_settings import ModelSettings
-from ctxopt_core.rendering import ChatFraming
-from ctxopt_core.request_files import StoredRequest
+from ctxopt_core.fitting.explanation import Explained, explain
+from ctxopt_core.fitting.fit_request import fit_with
+from ctxopt_core.fitting.fitted_context import FittedContext
+from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.formats.request_files import StoredRequest
+from ctxopt_core.models.model_settings import ModelSettings
 
 _MOST_BUDGETS = 128
 _NO_SETTINGS = ModelSettings()

@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from ctxopt_core.request_files import StoredRequest, read_request
+from ctxopt_core.formats.request_files import StoredRequest, read_request
 
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson", ".jsonlines"})
 STANDARD = Path("-")

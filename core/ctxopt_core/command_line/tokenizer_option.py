@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from ctxopt_core.catalogue import builtin_index
-from ctxopt_core.command_line.endings import one_line
-from ctxopt_core.hugging_face_counter import FILE_NAME, hugging_face_counter
-from ctxopt_core.model_ids import encoding_for
-from ctxopt_core.tiktoken_counter import TiktokenCounter
-from ctxopt_core.tokens import counter_for
+from ctxopt_core.command_line.errors import one_line
+from ctxopt_core.counting.counters import counter_for
+from ctxopt_core.counting.hugging_face_counter import FILE_NAME, hugging_face_counter
+from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
+from ctxopt_core.models.catalog import builtin_index
+from ctxopt_core.models.model_ids import encoding_for
 
 _REMEDY = f"give an encoding such as o200k_base, the id of a model, or the path of a {FILE_NAME}"
 

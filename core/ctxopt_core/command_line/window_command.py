@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from ctxopt_core.budget import ContextBudget
-from ctxopt_core.command_line.endings import EXIT_CODES, plain_messages
-from ctxopt_core.command_line.figures import Format, format_option, show_figures, tokenizer_figures
-from ctxopt_core.windows import OnUnknown
+from ctxopt_core.budget.context_budget import ContextBudget
+from ctxopt_core.command_line.errors import EXIT_CODES, plain_messages
+from ctxopt_core.command_line.output import Format, format_option, show_figures, tokenizer_figures
+from ctxopt_core.models.resolve_window import OnUnknown
 
 
 @click.command("window", short_help="Show what is known of a model's window.", epilog=EXIT_CODES)

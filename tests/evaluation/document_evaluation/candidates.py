@@ -108,7 +108,7 @@ def pack_with(policy: DocumentPolicy, case: Case, budget: int) -> Kept:
 def core_release(caller: str) -> str:
     """Return what tells one state of ours from another: the core's source, and the file that calls it."""
     digest = hashlib.sha256()
-    for path in (*sorted(Path(ctxopt_core.__file__).parent.glob("*.py")), Path(caller)):
+    for path in (*sorted(Path(ctxopt_core.__file__).parent.rglob("*.py")), Path(caller)):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ctxopt_core.vocabulary import BUNDLED_ENCODINGS, load_encoding
+from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, load_encoding
 from document_evaluation.cases import COUNTER, SEPARATOR, Case
 from document_evaluation.references import cut_joined, joined_tokens
 from document_evaluation.survival import Kept

@@ -1,0 +1,1 @@
+"""The input budget, its shares and their allocation."""

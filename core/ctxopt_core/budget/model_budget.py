@@ -1,0 +1,149 @@
+"""From a model and explicit settings to a budget, a token counter and the tool schemas of every request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ctxopt_core.budget.context_budget import ContextBudget, usual_output_reserve
+from ctxopt_core.budget.shares import Percent, Shares
+from ctxopt_core.counting.counter_wrappers import ModelCounter
+from ctxopt_core.counting.counters import counter_for, counter_of_encoding
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.models.model_settings import ModelSettings
+from ctxopt_core.models.model_window import ModelWindow
+from ctxopt_core.models.prices import Prices
+from ctxopt_core.models.resolve_window import OnUnknown, resolve_window
+from ctxopt_core.models.window_sources import UserCatalogue
+from ctxopt_core.providers.rules import NO_MODEL, rules_for
+from ctxopt_core.validation import exact_percentage
+
+_DOCUMENTS = Shares().documents
+_DEFAULT_ENCODING = "o200k_base"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgeting:
+    """What is the same for every request of one optimizer.
+
+    Args:
+        budget: Window, reserve and shares.
+        counter: Counts tokens. It follows from the settings, so that it need not be compared.
+        schemas: Tool schemas and response format that the model is bound to, and those that were named.
+    """
+
+    budget: ContextBudget
+    counter: TokenCounter = field(compare=False)
+    schemas: tuple[Mapping[str, Any] | str, ...] = ()
+
+
+def budgeting_of(
+    settings: ModelSettings | None,
+    *,
+    token_counter: object,
+    context_window: int | None,
+    max_input_tokens: int | None,
+    output_reserve: int | None,
+    safety_margin: int,
+    target: int | None,
+    trigger: float,
+    shares: Shares,
+    tools: tuple[Mapping[str, Any] | str, ...] = (),
+    prices: Prices | None = None,
+    attachment_tokens: Mapping[str, int] | None = None,
+    on_unknown: OnUnknown = "fallback",
+    catalogue: UserCatalogue | None = None,
+) -> Budgeting:
+    """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone.
+
+    A profile's `max_input_tokens` is the whole window for some models and the input alone for others; it is taken as
+    the whole window, so that the answer always has room.
+
+    Raises:
+        ValueError: Neither a model nor a limit is given, or the model tells neither name nor window.
+        UnknownModelError: No window is known and `on_unknown` is `"error"`.
+    """
+    limits: dict[str, Any] = {"context_window": context_window, "max_input_tokens": max_input_tokens}
+    rest: dict[str, Any] = {"safety_margin": safety_margin, "target": target, "trigger": trigger, "shares": shares}
+    rest.update(prices=prices or {}, attachment_tokens=attachment_tokens or {})
+    if settings is not None:
+        asked: dict[str, Any] = {"live": _live(settings), "catalogue": catalogue, "on_unknown": on_unknown}
+        window = resolve_window(_name_of(settings, limits), **asked, **limits)
+        reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve
+        budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
+    elif target is None and not any(limits.values()):
+        message = "give one of `model`, `context_window`, `max_input_tokens` and `target`: none says how much fits"
+        raise ValueError(message)
+    else:
+        kept_free = usual_output_reserve(context_window) if output_reserve is None else output_reserve
+        budget = ContextBudget(output_reserve=kept_free, **limits, **rest)
+    counter = counter_of(budget, token_counter)
+    bound = settings.schemas if settings else ()
+    return Budgeting(budget=budget, counter=counter, schemas=(*bound, *tools))
+
+
+def _answer_reserve(settings: ModelSettings, window: ModelWindow) -> int | None:
+    """The model's own answer limit, but at most half of the window: many are set to all that the model could answer."""
+    if settings.answer_tokens is None or window.context_window is None:
+        return settings.answer_tokens
+    return min(settings.answer_tokens, window.context_window // 2)
+
+
+def _live(settings: ModelSettings) -> Mapping[str, object] | None:
+    if settings.max_input_tokens is None:
+        return None
+    return {"context_window": settings.max_input_tokens, "max_output_tokens": settings.max_output_tokens}
+
+
+def _name_of(settings: ModelSettings, limits: Mapping[str, Any]) -> str:
+    if settings.name is not None:
+        return settings.name
+    if settings.max_input_tokens is None and not any(limits.values()):
+        message = f"{settings.kind} tells neither a model name nor a window; give a limit in tokens instead"
+        raise ValueError(message)
+    return settings.kind
+
+
+def checked_share(share: Any) -> Percent | None:
+    """Return a share of the window, a percentage above 0, or None, as it is.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if share is not None and not exact_percentage("share", share):
+        message = f"`share` must be a percentage above 0, for example 50, got {share!r}"
+        raise ValueError(message)
+    return share  # type: ignore[no-any-return]
+
+
+def tokens_of_share(share: Percent | None, budget: ContextBudget) -> int:
+    """Return the tokens that a share of an input budget is; None is the share that documents have by default.
+
+    Raises:
+        ContextBudgetError: It is less than one token.
+    """
+    available = budget.input_tokens
+    if tokens := int(available * exact_percentage("share", _DOCUMENTS if share is None else share) / 100):
+        return tokens
+    message = f"`share` of {available} input tokens is less than one token, got {share!r}; raise it"
+    raise ContextBudgetError(message, needed=1, available=0)
+
+
+def counter_of(budget: ContextBudget, counter: object = None) -> TokenCounter:
+    """Return the token counter of the budget's model; `o200k_base` when no model is named.
+
+    Args:
+        budget: Its model decides how texts, attachments and tool schemas are counted.
+        counter: Counts texts in place of the model's tokenizer: what `counter_for` takes; None for that one.
+    """
+    window = budget.window
+    if counter is not None:
+        texts = counter_for(counter)
+    elif window is None:
+        texts = counter_for(_DEFAULT_ENCODING)
+    else:
+        texts = counter_of_encoding(window.encoding, exact=window.exact, safety_factor=window.safety_factor)
+    rules = rules_for(window.model if window else None, budget.attachment_tokens)
+    return texts if rules == NO_MODEL else ModelCounter(texts, rules)

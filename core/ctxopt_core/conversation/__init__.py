@@ -1,0 +1,1 @@
+"""The counted conversation and its turns."""

@@ -1,0 +1,71 @@
+"""Get a token counter: from an encoding, a model, a tokenizer object or a function."""
+
+from __future__ import annotations
+
+import os
+
+from ctxopt_core.counting.callable_counter import CallableCounter
+from ctxopt_core.counting.counter_wrappers import ScaledCounter
+from ctxopt_core.counting.hugging_face_counter import hugging_face_counter, is_hugging_face_tokenizer
+from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.counting.tokenizer_adapters import COUNTING_METHODS, function_of, tiktoken_counter_of
+
+_ENCODING_NAMES = frozenset(
+    {"gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"}
+)
+
+
+def counter_for(tokenizer: object) -> TokenCounter:
+    """Return a token counter for a model name, an encoding name, a tokenizer, a function, or a counter as it is.
+
+    A model whose tokenizer is not published gets the nearest published encoding times a safety factor, marked as not
+    exact. Where its tokenizer is at hand, pass that.
+
+    Args:
+        tokenizer: For example `"gpt-4o"`, `"cl100k_base"`, a tiktoken encoding, a Hugging Face tokenizer or the path
+            of its `tokenizer.json`, `len`, the tokenizer function of a framework, a model with `get_num_tokens`, any
+            other object with `count_tokens`, `encode` or `tokenize`, or a `TokenCounter`. A text that ends in `.json`
+            is a path.
+
+    Raises:
+        TypeError: `tokenizer` is none of these, or a model of LangChain without a tokenizer of its own.
+        ValueError: The model name is empty, or there is no such file.
+        ImportError: A `tokenizer.json` is given and `tokenizers` is not installed.
+    """
+    if isinstance(tokenizer, str):
+        return _for_name(tokenizer.strip())
+    if isinstance(tokenizer, TokenCounter):
+        return tokenizer
+    if isinstance(tokenizer, os.PathLike) or is_hugging_face_tokenizer(tokenizer):
+        return hugging_face_counter(tokenizer)
+    return tiktoken_counter_of(tokenizer) or _for_function(tokenizer)
+
+
+def counter_of_encoding(name: str, *, exact: bool, safety_factor: float) -> TokenCounter:
+    """Return the counter of an encoding; scaled by the factor where the model's own tokenizer is another one."""
+    counter = TiktokenCounter(name)
+    return counter if exact else ScaledCounter(counter, safety_factor)
+
+
+def _for_name(name: str) -> TokenCounter:
+    if name in _ENCODING_NAMES:
+        return TiktokenCounter(name)
+    if name.endswith(".json"):
+        return hugging_face_counter(name)
+    from ctxopt_core.models.model_ids import encoding_for
+
+    choice = encoding_for(name)
+    return counter_of_encoding(choice.name, exact=choice.exact, safety_factor=choice.safety_factor)
+
+
+def _for_function(tokenizer: object) -> TokenCounter:
+    function = function_of(tokenizer)
+    if function is None:
+        message = (
+            "`tokenizer` must be a model name, an encoding name, a tokenizer, a function from text to tokens or a "
+            f"TokenCounter, got {type(tokenizer).__name__}, which has none of the methods {', '.join(COUNTING_METHODS)}"
+        )
+        raise TypeError(message)
+    unnamed = "callable" if function is tokenizer else type(tokenizer).__name__
+    return CallableCounter(function, name=getattr(tokenizer, "__name__", unnamed))

@@ -1,0 +1,1 @@
+"""Values as tables and bars: HTML, terminal, plain text, figure."""

@@ -1,0 +1,151 @@
+"""A sheet as a matplotlib figure.
+
+It takes the colours of texts and pages from the style that matplotlib is set to, so that it reads on a dark page, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from io import BytesIO
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from ctxopt_core.display.palette import INK, LOOKS
+from ctxopt_core.display.sheet import FULL, Bar, Point, Segment, Sheet
+from ctxopt_core.text.display_text import beginning
+
+_WIDTH, _TITLE_HEIGHT, _BAR_HEIGHT, _POINTS_HEIGHT = 9.0, 0.4, 0.9, 2.2
+_GAP = 0.08
+_LONGEST_TITLE = 110
+_LONGEST_LEGEND = 90
+_SHARE_FOR_A_CHARACTER = 0.0095
+_EDGE = (0.5, 0.5, 0.5, 0.6)
+_MARKERS = {"kept": "o", "partial": "^", "dropped": "x"}
+
+
+class SheetFigure(Figure):
+    """A figure that a notebook shows although pyplot does not know of it, so that nothing is left behind."""
+
+    in_words = ""
+    """What the figure shows, for those who cannot see it."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
+        stored = BytesIO()
+        self.savefig(stored, format="png", bbox_inches="tight")
+        return stored.getvalue(), {"alt": self.in_words or self.get_suptitle()}
+
+
+def figure_of(sheet: Sheet) -> SheetFigure:
+    """Return a figure with a row for each bar, and one for documents by tokens and score where they have scores."""
+    heights = [_TITLE_HEIGHT + _BAR_HEIGHT * len(sheet.bars), _POINTS_HEIGHT if sheet.points else 0]
+    figure = SheetFigure(figsize=(_WIDTH, sum(heights)), layout=ConstrainedLayoutEngine(h_pad=_GAP))
+    figure.in_words = ". ".join((sheet.title, *(bar.description for bar in sheet.bars)))
+    figure.suptitle(_plain(sheet.title), fontsize=12, fontweight="bold", x=0.005, ha="left")
+    # In parts, since the axis of scores would move the bars to the right.
+    parts = figure.subfigures(1 + bool(sheet.points), 1, squeeze=False, height_ratios=[h for h in heights if h])[:, 0]
+    for axes, bar in zip(parts[0].subplots(len(sheet.bars), 1, squeeze=False)[:, 0], sheet.bars, strict=True):
+        _draw_bar(axes, bar)
+    if sheet.points:
+        _draw_points(parts[1].subplots(), sheet.points)
+    return figure
+
+
+def _draw_bar(axes: Axes, bar: Bar) -> None:
+    """Draw segments with their names and amounts in them, and a legend of those that are too narrow for that."""
+    whole = max(1, bar.total) * FULL / max(1, bar.extent)
+    start, named = 0, set[str]()
+    for segment in bar.shown:
+        look = LOOKS[segment.kind]
+        axes.barh(
+            0, segment.amount, left=start, color=look.colour or "none", hatch=look.hatch, edgecolor=_EDGE, linewidth=0.8
+        )
+        label = _label_for(segment, whole)
+        if label:
+            _write(axes, label, start + segment.amount / 2, look.colour)
+        if label.startswith(segment.kind):
+            named.add(segment.kind)
+        start += segment.amount
+    axes.set_xlim(0, whole)
+    axes.set_axis_off()
+    axes.set_title(_plain(bar.label), fontsize=9.5, loc="left")
+    _explain(axes, [segment for segment in bar.shown if segment.kind not in named])
+
+
+def _label_for(segment: Segment, whole: float) -> str:
+    """Return the name and the amount of a segment as far as it is wide enough for them."""
+    amount = f"{segment.amount:,}"
+    for label in (f"{segment.kind} {amount}", amount):
+        if segment.amount / whole > _SHARE_FOR_A_CHARACTER * (len(label) + 1):
+            return label
+    return ""
+
+
+def _write(axes: Axes, label: str, middle: float, colour: str | None) -> None:
+    if colour is None:
+        axes.text(middle, 0, label, ha="center", va="center", fontsize=9)
+        return
+    box = {"facecolor": colour, "edgecolor": "none", "pad": 1.5}
+    axes.text(middle, 0, label, ha="center", va="center", fontsize=9, color=INK, bbox=box)
+
+
+def _explain(axes: Axes, segments: list[Segment]) -> None:
+    """Write a legend below a bar, with the amount of each kind."""
+    amounts = Counter[str]()
+    for segment in segments:
+        amounts[segment.kind] += segment.amount
+    if not amounts:
+        return
+    labels = [f"{kind} {amount:,}" for kind, amount in amounts.items()]
+    looks = [LOOKS[kind] for kind in amounts]
+    patches = [Patch(facecolor=look.colour or "none", hatch=look.hatch, edgecolor=_EDGE) for look in looks]
+    axes.legend(
+        patches,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        ncols=len(labels) if sum(map(len, labels)) <= _LONGEST_LEGEND else 4,
+        fontsize=8.5,
+        frameon=False,
+        borderpad=0,
+        borderaxespad=0.2,
+        handlelength=1.4,
+        handletextpad=0.5,
+        columnspacing=1.4,
+    )
+
+
+def _draw_points(axes: Axes, points: tuple[Point, ...]) -> None:
+    for kind, marker in _MARKERS.items():
+        chosen = [point for point in points if point.kind == kind]
+        if chosen:
+            axes.scatter(
+                [point.tokens for point in chosen],
+                [point.score for point in chosen],
+                marker=marker,
+                color=LOOKS[kind].colour if marker != "x" else "#B4450F",
+                edgecolors=None if marker == "x" else INK,
+                linewidths=1.5 if marker == "x" else 0.6,
+                label=f"{kind} {len(chosen):,}",
+            )
+    axes.set_title("Documents", fontsize=9.5, loc="left")
+    axes.set_xlabel("tokens", fontsize=8.5)
+    axes.set_ylabel("score", fontsize=8.5)
+    axes.tick_params(labelsize=8, length=0)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(color=_EDGE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    axes.set_facecolor("none")
+    axes.spines[:].set_visible(False)
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8.5, frameon=False, borderpad=0, handletextpad=0.2
+    )
+
+
+def _plain(text: str) -> str:
+    """Return a text in which matplotlib finds no formulas."""
+    return beginning(text, _LONGEST_TITLE).replace("$", r"\$")

@@ -1,0 +1,81 @@
+"""A sheet as plain text, in columns that a terminal aligns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from unicodedata import category, east_asian_width
+
+from ctxopt_core.display.sheet import Sheet, Table
+from ctxopt_core.text.display_text import beginning
+
+_JOINER = "\u200d"
+_AS_EMOJI = "\ufe0f"
+_WIDE = frozenset("WF")
+_WITHOUT_WIDTH = frozenset({"Mn", "Me", "Cf"})
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_JOINED_HANGUL = range(0x1160, 0x1200)
+_LONGEST_CELL = 60
+
+
+def display_width(text: str) -> int:
+    """Return the columns that a text of one line takes."""
+    if text.isascii():
+        return len(text)
+    columns, before = 0, ""
+    for character in text:
+        if before == _JOINER or (before and ord(character) in _SKIN_TONES):
+            added = 0
+        elif character == _AS_EMOJI:
+            added = 1 if before and _columns(before) == 1 else 0
+        else:
+            added = _columns(character)
+        columns += added
+        before = character
+    return columns
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    """Return a text with the blanks that fill so many columns; a longer one is not cut.
+
+    Args:
+        text: The text.
+        columns: How many columns it is to take.
+        right: Whether the blanks stand before it.
+    """
+    blanks = " " * (columns - display_width(text))
+    return blanks + text if right else text + blanks
+
+
+def _columns(character: str) -> int:
+    if category(character) in _WITHOUT_WIDTH or ord(character) in _JOINED_HANGUL:
+        return 0
+    return 2 if east_asian_width(character) in _WIDE else 1
+
+
+def as_text(sheet: Sheet) -> str:
+    """Return a sheet as lines of text."""
+    width = max((display_width(name) for name, _ in sheet.facts), default=0)
+    lines = [sheet.title, *(bar.description for bar in sheet.bars)]
+    lines += [f"{padded(name, width)}  {value}" for name, value in sheet.facts]
+    for table in sheet.tables:
+        lines += ["", table.caption, *_table(table)]
+    lines += [f"note: {note}" for note in sheet.notes]
+    return "\n".join(lines)
+
+
+def _table(table: Table) -> list[str]:
+    rows = [
+        tuple(column.name for column in table.columns),
+        *(tuple(beginning(cell, _LONGEST_CELL) for cell in row.cells) for row in table.rows),
+    ]
+    numeric = [column.numeric for column in table.columns]
+    return [*aligned(rows, numeric), *([table.more] if table.more else [])]
+
+
+def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[str]:
+    """Return rows as lines that take the same columns of a terminal; figures stand to the right."""
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(padded(cell, width, right=right) for cell, width, right in zip(row, widths, numeric, strict=True))
+        for row in rows
+    ]

@@ -1,0 +1,236 @@
+"""Overlapping chunks of one source: how much they share, and how they are stitched into one string."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from types import MappingProxyType
+
+from ctxopt_core.documents.document import Document
+from ctxopt_core.documents.shared_substrings import earlier_alike
+from ctxopt_core.text.boundaries import cluster_start, word_end
+
+_LEAST = 20
+_DENSE_LEAST = 10
+_COMPARED_DIRECTLY = 64
+_MOST_HOLDERS = 8
+_PIECES = 40
+_TRIES = 32
+_LOOK_BACK = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stitch:
+    """Two documents of which the second one goes on where the first one ends.
+
+    Args:
+        left: The document that stays whole.
+        right: The one that follows it and repeats its end.
+        repeated: Characters at the start of the right text that the left one ends with, with white space around them.
+            What follows is not blank; it starts with a whole word, which the left one may hold the beginning of.
+    """
+
+    left: int
+    right: int
+    repeated: int
+
+
+def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[tuple[Stitch, ...], ...]:
+    """Return the chains of overlapping documents in reading order; a document is in one chain at most.
+
+    Only documents of one known source are compared, if they share at least 20 characters (10 where the script is
+    dense): elsewhere the same phrase may be chance, and the second document would start in the middle of a sentence for
+    nothing. Where several documents could follow one, the longest overlap counts. No overlap that would close a circle
+    is used, nor one that is the whole of a document: that is contained in the other one. Of more than 64 documents of
+    one source, those are compared that share a stretch, so that a short overlap may be missed.
+
+    The plan holds for documents that are all kept: where one is left out, the one after it has to be whole again.
+
+    Args:
+        documents: All documents.
+        indices: Those that are looked at, best first.
+    """
+    groups: dict[str, list[int]] = {}
+    for index in indices:
+        source = documents[index].source
+        if source:
+            groups.setdefault(source, []).append(index)
+    found = [
+        stitch
+        for group in groups.values()
+        for left, right in _worth_comparing(documents, group)
+        if (stitch := _stitch(documents, left, right))
+    ]
+    position = {index: number for number, index in enumerate(indices)}
+    found.sort(key=lambda stitch: (-stitch.repeated, position[stitch.left], position[stitch.right]))
+    return _chains(found, indices)
+
+
+def overlap(left: str, right: str, least: int = _LEAST) -> int:
+    """Return how many characters at the start of `right` repeat the end of `left`, 0 if there is no overlap.
+
+    The longest overlap counts. It is verbatim, but for white space at the end of `left` and at both ends of `right`;
+    that at the start of `right` is counted as well. It takes time linear in the texts, whatever they hold.
+
+    Args:
+        left: The text that comes first.
+        right: The text that may go on where `left` ends.
+        least: The fewest characters that are an overlap, white space around them aside; at least 1.
+    """
+    end, start = left.rstrip(), right.strip()
+    before = len(right) - len(right.lstrip())
+    size = min(len(end), len(start))
+    if size < least:
+        return 0
+    end, start = end[len(end) - size :], start[:size]
+    head, at = start[:least], -1
+    for _ in range(_TRIES):
+        at = end.find(head, at + 1)
+        if at < 0:
+            return 0
+        if start.startswith(end[at:]):
+            return before + size - at
+    shared = _longest_border(start, end)
+    return before + shared if shared >= least else 0
+
+
+def _longest_border(start: str, end: str) -> int:
+    """Return the length of the longest prefix of `start` that `end` ends with (Knuth, Morris and Pratt)."""
+    fallback = [0] * len(start)
+    matched = 0
+    for position in range(1, len(start)):
+        matched = _extended(start, fallback, matched, start[position])
+        fallback[position] = matched
+    matched = 0
+    for character in end:
+        matched = _extended(start, fallback, matched, character)
+    return matched
+
+
+def _extended(start: str, fallback: list[int], matched: int, character: str) -> int:
+    while matched and (matched == len(start) or start[matched] != character):
+        matched = fallback[matched - 1]
+    return matched + (start[matched] == character)
+
+
+def _worth_comparing(documents: Sequence[Document], group: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of documents of one source that may overlap, either way round."""
+    firsts: dict[str, int] = {}
+    for index in group:
+        if text := (documents[index].text or "").strip():
+            firsts.setdefault(text, index)
+    distinct = list(firsts.values())
+    if len(distinct) <= _COMPARED_DIRECTLY:
+        yield from ((distinct[left], distinct[right]) for left, right in _holding_heads(list(firsts)))
+        return
+    alike = earlier_alike(list(firsts), pieces=_PIECES, least_characters=_LEAST)
+    for number, others in alike.items():
+        for other in others:
+            yield distinct[number], distinct[other]
+            yield distinct[other], distinct[number]
+
+
+def _holding_heads(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of texts of which the first one holds the head of the second one."""
+    pile = "\n".join(texts)
+    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    for right, text in enumerate(texts):
+        head = text[: _least(text)]
+        holders: set[int] = set()
+        at = pile.find(head)
+        while at >= 0 and len(holders) < _MOST_HOLDERS:
+            left = bisect_right(starts, at) - 1
+            holders.add(left)
+            at = pile.find(head, starts[left + 1])
+        yield from ((left, right) for left in sorted(holders - {right}))
+
+
+def _least(text: str) -> int:
+    return _LEAST if text[:_LEAST].isascii() else _DENSE_LEAST
+
+
+def _stitch(documents: Sequence[Document], left: int, right: int) -> Stitch | None:
+    first, second = documents[left].text or "", documents[right].text or ""
+    shared = overlap(first, second, _least(second.lstrip()))
+    if not shared or not second[shared:].strip() or second.lstrip().startswith(first.strip()):
+        return None
+    cut = _word_border(second, shared)
+    return Stitch(left=left, right=right, repeated=cut) if cut else None
+
+
+def _word_border(text: str, position: int) -> int:
+    """Return where the first word starts that does not end at or before `position`, if there is a border near it."""
+    near = max(0, position - _LOOK_BACK)
+    border = near + word_end(text[near : position + _LOOK_BACK], position - near)
+    border = border if border > near else cluster_start(text, position)
+    return len(text) - len(text[border:].lstrip())
+
+
+def _chains(found: Iterable[Stitch], indices: Sequence[int]) -> tuple[tuple[Stitch, ...], ...]:
+    """Join stitches, the longest overlap first; each document has one before it and one after it at most."""
+    after: dict[int, Stitch] = {}
+    before: set[int] = set()
+    last_of: dict[int, int] = {}
+    first_of: dict[int, int] = {}
+    for stitch in found:
+        left, right = stitch.left, stitch.right
+        head = first_of.get(left, left)
+        if left in after or right in before or head == right:
+            continue
+        tail = last_of.get(right, right)
+        after[left] = stitch
+        before.add(right)
+        last_of[head], first_of[tail] = tail, head
+    return tuple(tuple(_chain(after, index)) for index in indices if index in after and index not in before)
+
+
+def _chain(after: dict[int, Stitch], index: int) -> Iterator[Stitch]:
+    while index in after:
+        stitch = after[index]
+        yield stitch
+        index = stitch.right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stitching:
+    """Documents that are kept whole, of which some go on where another one ends.
+
+    Args:
+        chains: The stitches of each run of documents, in the order in which they are read.
+        texts: What is left of the documents that go on: their texts without the repeated start.
+    """
+
+    chains: tuple[tuple[Stitch, ...], ...] = ()
+    texts: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], whole: Collection[int], order: Sequence[int]) -> Stitching:
+        """Stitch the documents that are kept whole; `order` has the best one first."""
+        if len(whole) < 2:
+            return cls()
+        chains = stitch_plan(documents, [index for index in order if index in whole])
+        texts = {
+            stitch.right: (documents[stitch.right].text or "")[stitch.repeated :]
+            for chain in chains
+            for stitch in chain
+        }
+        return cls(chains=chains, texts=MappingProxyType(texts))
+
+    def with_chains(self, chains: Sequence[tuple[Stitch, ...]]) -> Stitching:
+        """Return the stitching with further chains that are read in one piece."""
+        return replace(self, chains=(*self.chains, *chains)) if chains else self
+
+    def in_order(self, kept: Sequence[int]) -> tuple[int, ...]:
+        """Return kept documents so that each chain is read in one piece, where the first of its members stood."""
+        runs = {index: run for chain in self.chains for run in (_run(chain),) for index in run}
+        ordered: dict[int, None] = {}
+        for index in kept:
+            ordered.update(dict.fromkeys(runs.get(index, (index,))))
+        present = frozenset(kept)
+        return tuple(index for index in ordered if index in present)
+
+
+def _run(chain: Sequence[Stitch]) -> tuple[int, ...]:
+    return (chain[0].left, *(stitch.right for stitch in chain))

@@ -1,0 +1,271 @@
+"""Placing documents in a budget: whole ones, and passages of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.documents.costs import DocumentCosts
+from ctxopt_core.documents.duplicates import contained
+from ctxopt_core.documents.overlaps import Stitching
+from ctxopt_core.documents.passages import Passages
+from ctxopt_core.documents.ranking import Ranking, in_reading_order
+from ctxopt_core.documents.selection import Resolved, choose
+from ctxopt_core.relevance.query_terms import QueryTerms
+from ctxopt_core.shortening.truncate import truncate
+
+if TYPE_CHECKING:
+    from ctxopt_core.documents.policy import DocumentPolicy
+
+_LEAST_ROOM = 4
+_SLACK_PER_DOCUMENT = 4
+_CUT_TRIES = 64
+_FILL_ROUNDS = 3
+_PATIENCE = 20
+_WORTH_MORE_DOCUMENTS = 50
+_MOST_IN_VAIN = 2
+_CHARACTERS_PER_TOKEN = 12
+
+
+class Packer:
+    """One packing on its way: what is kept so far, of which documents, and what it counts.
+
+    Args:
+        costs: The documents and what they cost.
+        counter: Counts texts.
+        budget: Tokens that the kept documents may count, rendered and joined.
+        policy: How to choose.
+    """
+
+    def __init__(self, costs: DocumentCosts, counter: TokenCounter, budget: int, policy: DocumentPolicy) -> None:
+        self._costs = costs
+        self._counter = counter
+        self._budget = budget
+        self._policy = policy
+        self._order: Sequence[int] = ()
+        self._reading: Sequence[int] = ()
+        self._whole: set[int] = set()
+        self._stitching = Stitching()
+        self._passages = self._passages_of(QueryTerms(), {})
+        self._cut: dict[int, str] = {}
+        self._counted: tuple[tuple[object, ...], int] | None = None
+        self.repeated: set[int] = set()
+        self.worthless: set[int] = set()
+
+    @property
+    def texts(self) -> dict[int, str]:
+        """The texts of the documents that are kept in part."""
+        texts = {**self._stitching.texts, **self._passages.texts, **self._cut}
+        return {index: text for index, text in texts.items() if text != self._costs.text(index)}
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The kept documents in reading order."""
+        present = self._whole | self._passages.texts.keys() | self._cut.keys()
+        kept = in_reading_order([i for i in self._reading if i in present], self._policy.reading_order)
+        return self._stitching.with_chains(self._passages.chains).in_order(kept)
+
+    @property
+    def tokens(self) -> int:
+        """What is kept counts, rendered and joined."""
+        chains = (self._stitching.chains, self._passages.chains)
+        state = (frozenset(self._whole), self._passages.changes, tuple(self._cut.items()), chains)
+        if self._counted is None or self._counted[0] != state:
+            kept = self.kept
+            self._counted = (state, self._costs.joined(kept, self.texts) if kept else 0)
+        return self._counted[1]
+
+    def keep_all(self, order: Sequence[int]) -> bool:
+        """Keep all documents whole if they fit; tell whether they do."""
+        if self._policy.max_documents is not None and len(order) > self._policy.max_documents:
+            return False
+        room = self._budget + _SLACK_PER_DOCUMENT * len(order)
+        for index in order:
+            if not self._costs.fits(index, room):
+                return False
+            room -= self._costs[index]
+        return self._all_fit(order)
+
+    def keep_all_stitched(self, order: Sequence[int]) -> bool:
+        """Keep all documents, those that overlap stitched, if they fit so; tell whether they do."""
+        stitching = Stitching.of(self._costs.documents, set(order), order)
+        if not stitching.chains or len(order) > (self._policy.max_documents or len(order)):
+            return False
+        texts = (stitching.texts.get(index, self._costs.text(index)) for index in order)
+        if sum(map(len, texts)) > self._budget * _CHARACTERS_PER_TOKEN:
+            return False
+        self._stitching = stitching
+        return self._all_fit(order)
+
+    def _all_fit(self, order: Sequence[int]) -> bool:
+        self._reading, self._whole, self._counted = order, set(order), None
+        if self.tokens <= self._budget:
+            return True
+        self._whole, self._stitching = set(), Stitching()
+        return False
+
+    def pack(self, selection: Resolved, ranking: Ranking, reading: Sequence[int], terms: QueryTerms) -> float | None:
+        """Keep what fits.
+
+        Args:
+            selection: How to choose.
+            ranking: The documents in the order in which they are considered.
+            reading: The same documents, the one that is read first as the best one first.
+            terms: What the query says.
+
+        Returns:
+            With the optimal selection, what share of its worth the order by score would have reached.
+        """
+        self._order, self._reading, self._counted = ranking.order, reading, None
+        self._passages = self._passages_of(terms, ranking.relevance)
+        share = None
+        if selection == "score":
+            if self._policy.passages and self._order:
+                self._begin_best()
+            self._place(self._order)
+        elif selection != "passages":
+            room = self._budget + self._costs.separator_tokens
+            choice = choose(self._costs.documents, ranking, self._costs, room, self._policy)
+            self._place(choice.documents)
+            self.worthless.update(choice.worthless)
+            share = choice.score_order_share
+        self._settle()
+        if self._policy.passages:
+            self._fill()
+        return share
+
+    def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
+        marker, scorer = self._policy.passage_marker, self._policy.scorer
+        return Passages(self._costs, self._counter, terms, relevance, marker=marker, scorer=scorer)
+
+    @property
+    def _places_left(self) -> int:
+        most = self._policy.max_documents
+        return len(self._order) if most is None else most - len(self.kept)
+
+    def _begin_best(self) -> None:
+        """Give the best document, if it is too big alone, its best passage, and more of it up to half the budget."""
+        best = self._order[0]
+        if not self._costs.fits(best, self._budget):
+            self._passages.consider({best: 0}, self._budget)
+            left = self._passages.take_best(self._budget, documents=1, units=1)
+            self._passages.take_best(left - self._budget // 2, documents=1)
+
+    def _place(self, order: Sequence[int]) -> None:
+        """Place whole documents in this order; where they overlap, more of them in the room that they share."""
+        begun = self._passages.texts
+        self._place_whole(order, self._budget - sum(map(self._costs.of_text, begun, begun.values())))
+        while self._drop_repeated() | self._stitch():
+            if not self._place_whole(order, self._budget - self.tokens):
+                break
+
+    def _place_whole(self, order: Sequence[int], room: int) -> bool:
+        """Place what fits; where passages can have the rest of the room, 20 that are too big in a row are enough."""
+        begun, places, before = self._passages.texts, self._places_left, len(self._whole)
+        refused, patience = 0, _PATIENCE if self._policy.passages else len(order)
+        for index in order:
+            if places <= 0 or room <= 0 or refused == patience:
+                break
+            if index not in self._whole | self.repeated and index not in begun and self._costs.fits(index, room):
+                self._whole.add(index)
+                room -= self._costs[index]
+                places -= 1
+                refused = 0
+            else:
+                refused += 1
+        return len(self._whole) > before
+
+    def _drop_repeated(self) -> bool:
+        """Drop what another whole document holds; tell whether there was any."""
+        repeated = contained(self._costs.documents, [index for index in self._order if index in self._whole])
+        self._whole.difference_update(repeated)
+        self.repeated.update(repeated)
+        return bool(repeated)
+
+    def _stitch(self) -> bool:
+        """Stitch what is whole; tell whether any of it overlaps."""
+        self._stitching = Stitching.of(self._costs.documents, self._whole, self._order)
+        return bool(self._stitching.chains)
+
+    def _settle(self) -> None:
+        """Give up what is worth least until the join of all parts keeps the budget, whatever single counts said."""
+        while (over := self.tokens - self._budget) > 0:
+            if self._passages.give_up(over):
+                continue
+            for index in reversed(self._order):
+                if over > 0 and index in self._whole:
+                    self._whole.discard(index)
+                    over -= self._costs[index]
+            self._stitch()
+
+    def _fill(self) -> None:
+        """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
+        placed = self._whole | self.repeated | self.worthless
+        rest = {index: position for position, index in enumerate(self._order) if index not in placed}
+        self._passages.stand_beside(self._whole)
+        enough, in_vain = _LEAST_ROOM, 0
+        while rest and in_vain < _MOST_IN_VAIN and (room := self._budget - self.tokens) >= enough:
+            enough = max(_LEAST_ROOM, self._budget // _WORTH_MORE_DOCUMENTS)
+            before, begun = self.tokens, set(self._passages.texts)
+            new = self._passages.consider(rest, room) - begun
+            self._take_passages(room)
+            in_vain += self.tokens <= before
+            if not new and in_vain:
+                break
+            begun = set(self._passages.texts)
+            rest = {index: position for index, position in rest.items() if index in begun or index not in new}
+        if self._order and not self.kept:
+            self._cut_best()
+
+    def _take_passages(self, room: int) -> None:
+        """Take passages; then those that repeat what is kept, in the room that is left when all is counted together."""
+        for turn in range(_FILL_ROUNDS):
+            before = self.tokens
+            self._passages.take_best(room, documents=self._places_left, repeats=turn > 0)
+            self._settle()
+            room = self._budget - self.tokens
+            if room < _LEAST_ROOM or (turn and self.tokens <= before):
+                break
+
+    def _cut_best(self) -> None:
+        """Keep something of the best document, cut at a word, where not one sentence of any fits."""
+        tries = 0
+        for index, start in self._starts():
+            frame, copies = self._costs.of_template(index) - self._costs.separator_tokens, self._costs.copies(index)
+            if frame >= self._budget:
+                continue
+            if tries == _CUT_TRIES or self._cut_one(index, start, (self._budget - frame) // copies, copies):
+                break
+            tries += 1
+
+    def _cut_one(self, index: int, start: int, room: int, copies: int) -> bool:
+        while room > 0:
+            text = self._cut_text(index, start, room)
+            if not text:
+                break
+            over = self._costs.joined((index,), {index: text}) - self._budget
+            if over <= 0:
+                self._cut = {index: text}
+                return True
+            room -= -(-over // copies)
+        return False
+
+    def _starts(self) -> Iterator[tuple[int, int]]:
+        best = self._passages.best_start()
+        if best is not None:
+            yield best
+        for index in self._order:
+            if index not in self.repeated | self.worthless:
+                yield index, 0
+
+    def _cut_text(self, index: int, start: int, room: int) -> str:
+        """Return the text from `start` on, with markers where there is room for them."""
+        text = self._costs.text(index)
+        rest = text[start:].strip()
+        marker = self._policy.passage_marker
+        before, after = marker.lstrip() if text[:start].strip() else "", marker.rstrip()
+        part = truncate(rest, room - self._counter.count(before + after), self._counter).rstrip()
+        if not part:
+            return truncate(rest, room, self._counter).rstrip()
+        return before + part + (after if len(part) < len(rest) else "")

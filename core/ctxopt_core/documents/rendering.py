@@ -1,0 +1,38 @@
+"""How a document is rendered into the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class DocumentRendering(Protocol):
+    """How a document stands in the prompt.
+
+    1. `render(index, text)` is exactly what the prompt holds for document `index` when its text is `text`: template,
+       metadata and all, but no separator.
+    2. `separator` stands between two documents.
+    3. Both are pure: equal arguments give equal results.
+    """
+
+    @property
+    def separator(self) -> str:
+        """What stands between two documents."""
+
+    def render(self, index: int, text: str) -> str:
+        """Return document `index` as the prompt holds it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainDocuments:
+    """Documents as their bare texts with a separator between them.
+
+    Args:
+        separator: What stands between two documents.
+    """
+
+    separator: str = "\n\n"
+
+    def render(self, index: int, text: str) -> str:  # noqa: ARG002
+        """Return the text itself."""
+        return text

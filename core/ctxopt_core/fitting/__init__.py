@@ -1,0 +1,1 @@
+"""Fitting one request: measure, allocate, cut, recount, report."""

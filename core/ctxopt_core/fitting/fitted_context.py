@@ -1,0 +1,103 @@
+"""The result of a fit: indices into what was given, the texts that were shortened, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ctxopt_core.displayed import Displayed
+from ctxopt_core.documents.packing import Packing
+from ctxopt_core.history.trimming import Trimming, kept_items
+from ctxopt_core.messages.message import Message
+from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE
+from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedContext(Displayed):
+    """A request that fits.
+
+    Args:
+        request: The request that was given.
+        system: The texts of the system prompt; an empty one did not fit.
+        query: The entries of the query, when the request gives the query itself.
+        documents: Which documents stay, in reading order, and the texts of those that stay in part.
+        history: Which messages stay, system messages and query included, and the texts of the shortened ones.
+        sections: The kept entries of each section, oldest first.
+        report: What was kept, cut and dropped, and why.
+        untouched: Whether the request fitted as it was.
+    """
+
+    request: ContextRequest
+    system: tuple[str, ...]
+    query: tuple[str, ...]
+    documents: Packing
+    history: Trimming
+    sections: tuple[tuple[str, ...], ...] = ()
+    report: FitReport
+    untouched: bool
+
+    def document_texts(self) -> tuple[str, ...]:
+        """Return the texts of the kept documents in reading order."""
+        return tuple(self.documents.texts.get(i) or self.request.documents[i].text or "" for i in self.documents.kept)
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the kept messages, shortened ones as copies, with the placeholder where there is one."""
+        history = self.request.history
+        kept = kept_items(
+            history,
+            self.history,
+            shortened=lambda index, cut: shortened_message(history[index], cut),
+            placeholder=lambda text, _: Message(role=PLACEHOLDER_ROLE, content=text, synthetic=True),
+        )
+        return tuple(kept)
+
+    def to_html(self, *, show_content: bool = False, standalone: bool = False) -> str:
+        """Return the report as HTML, and the beginnings of texts with it where they are asked for.
+
+        Args:
+            show_content: Whether it shows the beginnings of prompts, documents and messages: what is kept, as it is
+                sent, and some of what was dropped.
+            standalone: Whether it is a whole page or a part for another page.
+        """
+        from ctxopt_core.display.html import as_html
+        from ctxopt_core.display.previews import with_previews
+
+        sheet = self._sheet()
+        return as_html(with_previews(sheet, self) if show_content else sheet, standalone=standalone)
+
+
+def shortened_message(message: Message, cut: Shortened) -> Message:
+    """Return a copy of `message` with its shortened texts and arguments, everything else as it was."""
+    if cut.results_omitted:
+        message = message.beside_results
+    if cut.arguments:
+        calls = enumerate(message.tool_calls)
+        shorter = (replace(call, arguments=cut.arguments.get(i, call.arguments)) for i, call in calls)
+        message = replace(message, tool_calls=tuple(shorter))
+    if message.tool_results:
+        message = _with_moved_results(message, cut)
+    texts = tuple(text for text in cut.texts if text)
+    if not cut.attachments_omitted:
+        content = texts[0] if isinstance(message.content, str) and texts else texts
+        return replace(message, content=content or "")
+    fixed = tuple(attachment for attachment in message.attachments if attachment.fixed)
+    return replace(message, content=(*texts, ATTACHMENT_OMITTED), attachments=fixed)
+
+
+def _with_moved_results(message: Message, cut: Shortened) -> Message:
+    """Return a copy whose results say where their texts and attachments stand once the others are gone."""
+    texts = [bool(text) for text in cut.texts]
+    attachments = [attachment.fixed or not cut.attachments_omitted for attachment in message.attachments]
+    moved = (
+        replace(result, texts=_moved(result.texts, texts), attachments=_moved(result.attachments, attachments))
+        for result in message.tool_results
+    )
+    return replace(message, tool_results=tuple(moved))
+
+
+def _moved(positions: range, stays: Sequence[bool]) -> range:
+    start = sum(stays[: positions.start])
+    return range(start, start + sum(stays[positions.start : positions.stop]))

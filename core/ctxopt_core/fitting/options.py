@@ -1,0 +1,143 @@
+"""The options of a fit, and how they are read from what a caller gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+
+from ctxopt_core.budget.shares import Shares
+from ctxopt_core.documents.policy import DocumentPolicy
+from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.models.resolve_window import OnUnknown
+from ctxopt_core.models.window_sources import UserCatalogue
+from ctxopt_core.reports.fit_report import FitReport
+
+Overflow = Literal["error", "empty"]
+PROTECTABLE: tuple[Literal["system", "query"], ...] = ("system", "query")
+Settings: TypeAlias = Shares | DocumentPolicy | HistoryPolicy
+T = TypeVar("T", bound=Settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """How a request is cut.
+
+    Args:
+        documents: How documents are chosen.
+        history: How the conversation is trimmed.
+        protect: Components that may not be cut: `query`, `system` or both. A request in which they do not fit raises.
+        task: What is asked, where that is not the query: what documents and history are ranked by. A blank one is none.
+        overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query.
+    """
+
+    documents: DocumentPolicy = field(default_factory=DocumentPolicy)
+    history: HistoryPolicy = field(default_factory=HistoryPolicy)
+    protect: frozenset[str] = frozenset()
+    task: str = ""
+    overflow: Overflow = "error"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.task, str):
+            message = f"`task` must be a text, got {type(self.task).__name__}; leave it out to rank by the query"
+            raise TypeError(message)
+        object.__setattr__(self, "task", self.task.strip())
+        if unknown := sorted(self.protect.difference(PROTECTABLE)):
+            message = f"`protect` may name 'system' and 'query', got {', '.join(map(repr, unknown))}"
+            raise ValueError(message)
+        if self.overflow not in ("error", "empty"):
+            message = f"`overflow` must be 'error' or 'empty', got {self.overflow!r}"
+            raise ValueError(message)
+
+
+class RequestSettings(TypedDict, total=False):
+    """How requests to a model are fitted. What is not given is asked of the model that is called.
+
+    Attributes:
+        context_window: Input and answer together, in tokens; overrides what the model says.
+        max_input_tokens: The most that a request may count, in tokens.
+        output_reserve: Tokens kept free for the answer; by default the model's own limit of answers, else 4,096 but at
+            most an eighth of the window.
+        safety_margin: Further tokens kept free.
+        target: A limit of one's own, in tokens.
+        trigger: The part of the input budget from which on requests are cut; see `ctxopt_core.ContextBudget`.
+        shares: Guaranteed percentages of the components, as `Shares` or a mapping.
+        history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
+        protect: Components that may not be cut; by default the query. A request in which they do not fit raises.
+        overflow: `error` or `empty`; see `ctxopt_core.fit`.
+        token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
+        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
+        attachment_tokens: What an attachment of unknown size is charged, by its kind.
+        on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
+        catalogue: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
+        on_report: Called with the report of each request that is sent.
+    """
+
+    context_window: int | str | None
+    max_input_tokens: int | str | None
+    output_reserve: int | str | None
+    safety_margin: int | str
+    target: int | str | None
+    trigger: float
+    shares: Shares | Mapping[str, Any]
+    history: HistoryPolicy | Mapping[str, Any]
+    protect: Sequence[str]
+    overflow: Overflow
+    token_counter: object
+    prices: Mapping[str, Any] | None
+    attachment_tokens: Mapping[str, int] | None
+    on_unknown: OnUnknown
+    catalogue: UserCatalogue | None
+    on_report: Callable[[FitReport], None] | None
+
+
+def as_value(kind: type[T], given: object, *, name: str = "") -> T:
+    """Return an instance of `kind` as it is, and one made of a mapping of its fields.
+
+    Args:
+        kind: What the setting is.
+        given: What the caller gave.
+        name: What the message of an error calls it, where the caller does not say it.
+
+    Raises:
+        ValueError: It is neither, or a field is unknown or out of its range.
+        TypeError: A field has a type that it cannot have.
+    """
+    if isinstance(given, kind):
+        return given
+    prefix = f"`{name}`: " if name else ""
+    names = {field.name for field in fields(kind) if field.init}
+    if not isinstance(given, Mapping):
+        message = f"{prefix}expected {kind.__name__} or a mapping of its fields, got {type(given).__name__}"
+        raise ValueError(message)  # noqa: TRY004 - frameworks gather ValueErrors of all settings
+    if unknown := sorted(map(str, set(given) - names)):
+        message = f"{prefix}{kind.__name__} has no {', '.join(unknown)}; it has {', '.join(sorted(names))}"
+        raise ValueError(message)
+    return kind(**given)
+
+
+def reject_unknown_settings(given: Mapping[str, object], known: Iterable[str], owner: str) -> None:
+    """Refuse settings that there are not.
+
+    Args:
+        given: What the caller gave, by name.
+        known: The settings that there are.
+        owner: Whose settings they are, for the message of the error.
+
+    Raises:
+        TypeError: There is no such setting.
+    """
+    if unknown := sorted(set(given).difference(known)):
+        message = f"{owner} has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}"
+        raise TypeError(message)
+
+
+def plain_fields(value: Settings) -> dict[str, Any]:
+    """Return the fields that make a value, ready to be stored as JSON."""
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
+
+
+def _plain(value: object) -> object:
+    return float(value) if isinstance(value, (Decimal, Fraction)) else value

@@ -1,0 +1,1 @@
+"""Requests as JSON: OpenAI, Anthropic, the Responses API, request files."""

@@ -1,0 +1,86 @@
+"""Fitted requests in the shape in which they came, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ctxopt_core.fitting.fitted_context import FittedContext
+from ctxopt_core.formats.anthropic_messages import fitted_anthropic, fitted_anthropic_system
+from ctxopt_core.formats.openai_messages import fitted_openai
+from ctxopt_core.formats.request_files import StoredRequest
+from ctxopt_core.formats.responses.fitted import fitted_responses
+from ctxopt_core.formats.responses.requests import fitted_input
+
+
+def fitted_content(stored: StoredRequest, fitted: FittedContext) -> Any:
+    """Return the JSON value of a request with what is left of it; keys that are not known are as they were.
+
+    Args:
+        stored: The request as it came. It is not changed.
+        fitted: What is left of it.
+
+    Returns:
+        The very value that came where nothing was cut. A `system` or `instructions` of which nothing is left is
+        left out.
+    """
+    if fitted.untouched:
+        return stored.content
+    messages = _messages(stored, fitted)
+    if isinstance(stored.content, list):
+        return messages
+    changed = {**stored.arguments}
+    if stored.shape == "responses":
+        changed[stored.messages_key] = fitted_input(changed[stored.messages_key], messages)
+    elif stored.messages is not None:
+        changed[stored.messages_key] = messages
+    if isinstance(changed.get("documents"), list):
+        changed["documents"] = _documents(changed["documents"], fitted)
+    if changed.get("query"):
+        changed["query"] = _query(changed["query"], fitted.query)
+    key = "instructions" if stored.shape == "responses" else "system"
+    if changed.get(key):
+        changed[key] = fitted_anthropic_system(changed[key], fitted.system)
+        if not changed[key]:
+            del changed[key]
+    return changed if stored.envelope is None else {**stored.content, stored.envelope: changed}
+
+
+def _messages(stored: StoredRequest, fitted: FittedContext) -> list[Mapping[str, Any]]:
+    """Return what is left of the messages or items, in their own shape."""
+    if stored.shape == "responses":
+        return fitted_responses(stored.messages or (), fitted.history)
+    merge = fitted_anthropic if stored.shape == "anthropic" else fitted_openai
+    return merge(stored.messages or (), fitted.history)
+
+
+def as_json(value: Any, *, indent: int | None = None) -> bytes:
+    """Return a value as JSON in UTF-8; texts with lone surrogates are written with escapes, and read back the same.
+
+    Raises:
+        ValueError: It is nested too deeply.
+    """
+    separators = (",", ":") if indent is None else None
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent, separators=separators).encode()
+    except RecursionError as error:
+        message = "the JSON is nested too deeply to be written"
+        raise ValueError(message) from error
+
+
+def _documents(given: list[Any], fitted: FittedContext) -> list[Any]:
+    texts = fitted.documents.texts
+    return [_with_text(given[i], texts[i]) if i in texts else given[i] for i in fitted.documents.kept]
+
+
+def _with_text(document: str | Mapping[str, Any], text: str) -> str | Mapping[str, Any]:
+    return text if isinstance(document, str) else {**document, "text": text}
+
+
+def _query(given: str | list[str], left: tuple[str, ...]) -> str | list[str]:
+    texts = [text for text in left if text]
+    return "\n".join(texts) if isinstance(given, str) else texts

@@ -1,0 +1,224 @@
+"""Requests as they lie in files: JSON for the APIs of OpenAI or Anthropic, or with documents and a query beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ctxopt_core.formats.anthropic_messages import AnthropicMessages, anthropic_system_texts
+from ctxopt_core.formats.checks import check_arguments, check_message, documents_of, schemas_of
+from ctxopt_core.formats.json_values import RefusedJSONError, parsed, refuse
+from ctxopt_core.formats.openai_messages import OpenAIMessages
+from ctxopt_core.formats.responses.groups import is_list_of_items
+from ctxopt_core.formats.responses.requests import holds_input, items_of, read_items
+from ctxopt_core.messages.message_views import MessageViews
+from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelSettings, first_name, first_tokens
+from ctxopt_core.request import ContextRequest
+
+__all__ = ["EXPECTED", "Shape", "StoredRequest", "parsed", "read_request", "request_in", "stored_request"]
+
+Shape = Literal["openai", "anthropic", "responses"]
+"""Whose messages they are. Those of `responses` are the items of OpenAI's Responses API."""
+
+EXPECTED = (
+    "a request is a list of messages, or an object with `messages`, with `documents`, or with `input` and a `model`, "
+    "also inside the `body` or `params` of a batch line"
+)
+_BLANK = "\ufeff \t\r\n"
+_ENVELOPES = ("body", "params")
+_ANTHROPIC_PARTS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
+_OPENAI_ROLES = frozenset({"system", "developer", "tool", "function"})
+_SPEAKERS = ("user", "assistant")
+_PLAIN_KEYS = 2
+_OPENAI_KEYS = frozenset({"tool_calls", "function_call"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRequest:
+    """A request as it lies in a file.
+
+    Args:
+        content: The JSON value that the file holds.
+        envelope: The key of `content` under which the request lies, as in the lines of batch APIs; None where
+            `content` is the request.
+        messages: The message mappings, or the items; None where there are none beside documents.
+        shape: Whose messages they are.
+        request: What is fitted.
+    """
+
+    content: Any
+    envelope: str | None = None
+    messages: Sequence[Mapping[str, Any]] | None = None
+    shape: Shape = "openai"
+    request: ContextRequest
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What lies beside the messages; nothing for a bare list of them."""
+        if isinstance(self.content, list):
+            return {}
+        inside: Mapping[str, Any] = self.content if self.envelope is None else self.content[self.envelope]
+        return inside
+
+    @property
+    def messages_key(self) -> str:
+        """The key under which messages lie beside other arguments."""
+        return "input" if self.shape == "responses" else "messages"
+
+    @property
+    def settings(self) -> ModelSettings:
+        """The model that the request names, and the longest answer that it asks for."""
+        arguments = self.arguments
+        return ModelSettings(
+            kind="the request",
+            name=first_name(arguments.get(name) for name in NAME_ARGUMENTS),
+            answer_tokens=first_tokens(arguments.get(name) for name in ANSWER_LIMITS),
+        )
+
+
+def stored_request(content: Any) -> StoredRequest | None:
+    """Return the request that a JSON value holds; None where it holds none.
+
+    It is a list of messages, or an object with `messages` or `documents` and whatever else goes with them: `query`,
+    `system`, `tools`, `response_format`. For OpenAI's Responses API it is a list of items, or an object with `input`.
+    In the lines of batch APIs it lies under `body` or `params`.
+
+    Raises:
+        TypeError: A message, an item, a document or what goes with them is of no known shape.
+        ValueError: The request goes on from something that only its provider knows, so that it cannot be counted.
+    """
+    if isinstance(content, list):
+        if is_list_of_items(content):
+            return _of_items(content, None, content, {})
+        return _of_messages(content, None, content, {}) if any(map(_is_message, content)) else None
+    if not isinstance(content, Mapping):
+        return None
+    for envelope in (None, *_ENVELOPES):
+        inside = content if envelope is None else content.get(envelope)
+        if not isinstance(inside, Mapping):
+            continue
+        if not isinstance(inside.get("messages"), list) and holds_input(inside):
+            return _of_items(content, envelope, items_of(inside["input"]), inside)
+        if any(isinstance(inside.get(key), list) for key in ("messages", "documents")):
+            return _of_messages(content, envelope, inside.get("messages"), inside)
+    return None
+
+
+def read_request(text: str) -> StoredRequest:
+    """Return the request that a JSON text holds.
+
+    Raises:
+        TypeError: A part of it is of no known shape.
+        ValueError: The text is not JSON, or no request.
+    """
+    if not text.strip(_BLANK):
+        message = f"there is nothing to be read; {EXPECTED}"
+        raise ValueError(message)
+    content = parsed(text)
+    stored = stored_request(content)
+    if stored is None:
+        message = f"the list is empty; {EXPECTED}" if content == [] else EXPECTED
+        raise ValueError(message)
+    return stored
+
+
+def request_in(text: str) -> StoredRequest | None:
+    """Return the request that a file holds; None where it holds a bare text. JSON of another shape is a text, too.
+
+    Raises:
+        TypeError: It has messages or documents, and one of them is of no known shape.
+        ValueError: It is a request that cannot be counted, or whose JSON not all would read alike.
+    """
+    if not text.lstrip(_BLANK).startswith(("{", "[")):
+        return None
+    try:
+        content = parsed(text)
+    except RefusedJSONError:
+        if _read_leniently(text) is None:
+            return None
+        raise
+    except ValueError:
+        return None
+    return stored_request(content)
+
+
+def _read_leniently(text: str) -> StoredRequest | None:
+    """Return the request that readers find who do not mind what `parsed` refuses."""
+    try:
+        content = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return None
+    return stored_request(content)
+
+
+def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> StoredRequest:
+    check_arguments(beside)
+    if messages is not None and not isinstance(messages, list):
+        refuse("messages", "a list of messages", messages, "leave it out where there are none")
+    rows = messages or ()
+    others = [index for index, row in enumerate(rows) if not _is_plain(row)]
+    for index in others:
+        check_message(rows[index], f"messages[{index}]")
+    shape = _shape_of([rows[index] for index in others], beside)
+    views = AnthropicMessages(rows) if shape == "anthropic" else OpenAIMessages(rows)
+    _look_at(views, others)
+    request = _request(beside, views, anthropic_system_texts(beside.get("system")))
+    return StoredRequest(content=content, envelope=envelope, messages=messages, shape=shape, request=request)
+
+
+def _of_items(content: Any, envelope: str | None, items: Sequence[Any], beside: Mapping[str, Any]) -> StoredRequest:
+    check_arguments(beside)
+    views = read_items(items, beside)
+    request = _request(beside, views, beside.get("instructions") or ())
+    return StoredRequest(content=content, envelope=envelope, messages=items, shape="responses", request=request)
+
+
+def _request(beside: Mapping[str, Any], views: MessageViews, system: tuple[str, ...] | str) -> ContextRequest:
+    return ContextRequest(
+        system=system,
+        query=beside.get("query") or (),
+        documents=documents_of(beside),
+        history=views,
+        tools=schemas_of(beside),
+    )
+
+
+def _look_at(views: MessageViews, indices: Iterable[int]) -> None:
+    """Read messages once, so that what is of no known shape is an error now, which says where."""
+    for index in indices:
+        try:
+            _ = views[index]
+        except (TypeError, ValueError) as error:
+            message = f"`messages[{index}]`: {error}"
+            raise type(error)(message) from error
+
+
+def _shape_of(rows: Sequence[Any], beside: Mapping[str, Any]) -> Shape:
+    """Tell whose messages these are; OpenAI's where nothing tells, since plain ones look the same."""
+    if any(map(_has_anthropic_parts, rows)):
+        return "anthropic"
+    return "anthropic" if "system" in beside and not any(map(_is_only_openai, rows)) else "openai"
+
+
+def _is_message(item: object) -> bool:
+    return isinstance(item, Mapping) and "role" in item
+
+
+def _is_plain(row: object) -> bool:
+    """Tell whether a row has the shape that all chat APIs share: a user's or an assistant's text and nothing else."""
+    if not isinstance(row, dict) or len(row) != _PLAIN_KEYS:
+        return False
+    return row.get("role") in _SPEAKERS and isinstance(row.get("content"), str)
+
+
+def _is_only_openai(item: object) -> bool:
+    return isinstance(item, Mapping) and (item.get("role") in _OPENAI_ROLES or not _OPENAI_KEYS.isdisjoint(item))
+
+
+def _has_anthropic_parts(message: object) -> bool:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(content, list):
+        return False
+    return any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in content)

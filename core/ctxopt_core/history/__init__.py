@@ -1,0 +1,1 @@
+"""How a conversation is trimmed: policy, draft, pruning of tool results, placeholder."""

@@ -1,0 +1,133 @@
+"""The summary of what a trimming leaves out, in the placeholder that stands for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.turns import units_of
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.history.placeholder_note import WIDEST_NOTE
+from ctxopt_core.history.policy import SUMMARIZING, HistoryPolicy
+from ctxopt_core.history.trimming import Trimming
+from ctxopt_core.messages.placeholder import placeholder_text
+from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.summaries.summarizer import summarize
+
+_ROOM_DIVISOR = 4
+# A summarizer that is set up wrongly fails at every call: that must be seen, and not taken for a model that is down.
+_OWN_FAULTS = (TypeError, AttributeError, NameError, ContextBudgetError)
+
+
+def summary_room(policy: HistoryPolicy, limit: int, counter: TokenCounter) -> int:
+    """Return how many tokens the text of a placeholder with a summary may count, where the history has `limit`."""
+    framing = counter.count(summary_text(WIDEST_NOTE, ""))
+    return framing + min(policy.max_summary_tokens, max(1, limit // _ROOM_DIVISOR - framing))
+
+
+def summary_text(messages: int, summary: str) -> str:
+    """Return the text of a placeholder with a summary."""
+    return f"{placeholder_text(messages)[:-1]}. What was said there, in short: {summary}]"
+
+
+def with_summary(
+    trimming: Trimming,
+    conversation: Conversation,
+    counter: TokenCounter,
+    policy: HistoryPolicy,
+    *,
+    query: int | None = None,
+) -> Trimming:
+    """Put the summary of what is left out into the room that a trimming keeps for it.
+
+    Args:
+        trimming: A trimming; one that keeps no room for a summary comes back as it is.
+        conversation: The whole conversation.
+        counter: Counts the texts.
+        policy: Gives the summarizer, and what is done where it fails.
+        query: Index of the query, which is not among what is kept.
+
+    Returns:
+        The trimming with the summary. Where there is none to be had, `fell_back_to` is set and the room is still free:
+        the caller trims again without it.
+
+    Raises:
+        Exception: What the summarizer raises, if the policy lets it through.
+    """
+    after, summarizer = trimming.placeholder_after, policy.summarizer
+    if summarizer is None or policy.strategy not in SUMMARIZING or trimming.fell_back_to:
+        return trimming
+    if not trimming.summary_room or after is None:
+        missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
+        return replace(trimming, notes=(*trimming.notes, "there was no room for a summary")) if missing else trimming
+    units = units_of(conversation, after + 1, len(conversation))
+    gone = frozenset((*trimming.kept, *trimming.reasons, query))
+    left_out = tuple(i for unit in units.kept for i in unit.indices if i not in gone)
+    failures = policy.summary_errors or (Exception,)
+    own_faults = () if policy.summary_errors else _OWN_FAULTS
+    most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
+    try:
+        summary = summarize(
+            [conversation.message(index) for index in left_out],
+            counter,
+            summarizer=summarizer,
+            max_summary_tokens=max(1, most),
+        )
+    except failures as error:
+        if isinstance(error, own_faults) or _is_cancellation(error):
+            raise
+        replaced = _replacement(policy, error)
+        if replaced is None:
+            note = f"the summarizer failed with {type(error).__name__}"
+            return replace(trimming, fell_back_to="turns", notes=(*trimming.notes, note))
+        summary = replaced
+    text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
+    unused = trimming.summary_room - counter.count(text)
+    return replace(
+        trimming,
+        placeholder=text,
+        tokens=trimming.tokens - unused,
+        repeated_tokens=_without_unused(trimming, conversation, after, unused),
+        reasons={**dict.fromkeys(units.orphans, "orphan"), **trimming.reasons, **dict.fromkeys(left_out, "summarized")},
+        summarized=left_out,
+        summary_room=0,
+    )
+
+
+def _is_cancellation(error: Exception) -> bool:
+    """Tell whether nobody waits for the summary any more."""
+    # Its module loads logging, so it is not imported before something has failed.
+    from concurrent.futures import CancelledError
+
+    return isinstance(error, CancelledError)
+
+
+def _without_unused(trimming: Trimming, conversation: Conversation, after: int, unused: int) -> int | None:
+    """Return the repeated tokens without the room that the summary leaves free, where the placeholder is among them."""
+    repeated = trimming.repeated_tokens
+    if repeated is None:
+        return None
+    cut = trimming.shortened.get(after)
+    before = conversation.cost(after) if cut is None else cut.tokens
+    before += sum(conversation.cost(i) for i in conversation.systems if i < after)
+    # What is repeated goes beyond the placeholder, or ends before it.
+    return repeated - unused if repeated > before else repeated
+
+
+def _replacement(policy: HistoryPolicy, error: Exception) -> str | None:
+    if policy.on_summary_failure == "raise":
+        raise error
+    return None if policy.on_summary_failure == "turns" else policy.on_summary_failure(error)
+
+
+def _fitted_text(messages: int, summary: str, room: int, counter: TokenCounter) -> str:
+    """Return the placeholder's text in at most `room` tokens."""
+    allowed = room - counter.count(summary_text(messages, ""))
+    while True:
+        text = summary_text(messages, truncate(summary, max(0, allowed), counter).strip())
+        over = counter.count(text) - room
+        if over <= 0 or allowed <= 0:
+            return text
+        # Counts of parts need not add up to that of their join.
+        allowed -= over

@@ -1,0 +1,117 @@
+"""The outcome of trimming a conversation, and how it is applied to messages."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal, Protocol, TypeVar
+
+from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.displayed import Displayed
+from ctxopt_core.runtime.pickling import reduced
+from ctxopt_core.shortening.shorten_message import Shortened
+
+Item = TypeVar("Item")
+Item_co = TypeVar("Item_co", covariant=True)
+DropReason = Literal["budget", "orphan", "empty", "superseded", "summarized"]
+
+
+class Indexed(Protocol[Item_co]):
+    """Anything that has an item at an index."""
+
+    def __getitem__(self, index: int, /) -> Item_co:
+        """Return the item at an index."""
+
+
+def kept_items(
+    originals: Indexed[Item],
+    trimming: Trimming,
+    *,
+    shortened: Callable[[int, Shortened], Item],
+    placeholder: Callable[[str, int], Item],
+) -> list[Item]:
+    """Return what a trimming keeps, in order: the very originals, copies where shortened, and the placeholder.
+
+    Args:
+        originals: The conversation that was trimmed.
+        trimming: What is kept of it.
+        shortened: Returns the copy of the original at an index.
+        placeholder: Returns the placeholder of a text; it is told the index of the original that it follows.
+    """
+    kept = trimming.kept
+    found = [originals[i] for i in kept]
+    for index, cut in trimming.shortened.items():
+        found[bisect_left(kept, index)] = shortened(index, cut)
+    after = trimming.placeholder_after
+    if trimming.placeholder is not None and after is not None:
+        found.insert(bisect_left(kept, after) + 1, placeholder(trimming.placeholder, after))
+    return found
+
+
+def without_loose_results(conversation: Conversation, trimming: Trimming) -> Trimming:
+    """Return a trimming that says of each kept message whether the results in it are left out."""
+    bare = conversation.bare.intersection(trimming.kept) if conversation.bare else ()
+    if not bare:
+        return trimming
+    shortened = dict(trimming.shortened)
+    for index in bare:
+        as_it_is = Shortened(texts=conversation.message(index).texts, tokens=conversation.cost(index))
+        shortened[index] = replace(shortened.get(index, as_it_is), results_omitted=True)
+    return replace(trimming, shortened=MappingProxyType(shortened))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trimming(Displayed):
+    """What of a conversation is kept, by index into the conversation that was given.
+
+    Args:
+        kept: Indices of the messages that stay, ascending; a range where all of them do.
+        shortened: New texts of the kept messages that were cut.
+        placeholder: The text of the one message that says what was left out; None where there is none.
+        placeholder_after: The kept index that the placeholder follows.
+        reasons: Why a message was dropped, where it was for another reason than the budget: it answers nothing
+            (`orphan`), says nothing (`empty`), is the note of an earlier fit (`superseded`), or a summary stands for it
+            (`summarized`).
+        tokens: What is kept counts, the placeholder included.
+        turns: How many turns are kept, whole or in part.
+        whole_turns: How many of them are whole.
+        length: How many messages there were.
+        strategy: The strategy that chose.
+        fell_back_to: What was used where the strategy that was asked for failed or had nothing to go by.
+        notes: What else the caller should know of, without content.
+        repeated_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before.
+        summary_room: Tokens that are kept free for a summary in the placeholder's text; 0 once it is there.
+        summarized: Indices of the messages that a summary stands for.
+    """
+
+    kept: Sequence[int] = ()
+    shortened: Mapping[int, Shortened] = field(default_factory=lambda: MappingProxyType({}))
+    placeholder: str | None = None
+    placeholder_after: int | None = None
+    reasons: Mapping[int, DropReason] = field(default_factory=lambda: MappingProxyType({}))
+    tokens: int = 0
+    turns: int = 0
+    whole_turns: int = 0
+    length: int = 0
+    strategy: str = "turns"
+    fell_back_to: str | None = None
+    notes: tuple[str, ...] = ()
+    repeated_tokens: int | None = None
+    summary_room: int = 0
+    summarized: Sequence[int] = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the fields; views that cannot be pickled as plain mappings."""
+        return reduced(self)
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """Indices of the messages that went, ascending. Computed when asked for."""
+        kept = frozenset(self.kept)
+        return tuple(i for i in range(self.length) if i not in kept)
+
+    def reason(self, index: int) -> DropReason:
+        """Return why message `index` was dropped."""
+        return self.reasons.get(index, "budget")

@@ -1,0 +1,1 @@
+"""Model ids, the catalog of context windows, prices and cost."""

@@ -1,0 +1,132 @@
+"""The built-in catalogue of models: a table in which each row has its sources and a date."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ctxopt_core.models.model_lookup import ModelIndex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueRow:
+    """What is known about the models of one row.
+
+    Attributes:
+        ids: The models, as their providers spell them; with the host's path where the figures are only that
+            host's.
+        context_window: Tokens of input and answer together.
+        max_input_tokens: Tokens of input, where the provider limits them below the window.
+        max_output_tokens: Tokens of the longest answer.
+        kind: `chat`, or what else it is; `legacy` for chat models with smaller windows than those in use today.
+            Only chat rows count for the smallest chat window.
+        tokenizer: A published encoding, or the name of a family without one.
+        sources: Where the figures come from; the file explains the names.
+        checked: When they were looked up.
+    """
+
+    ids: tuple[str, ...]
+    context_window: int
+    max_input_tokens: int | None = None
+    max_output_tokens: int | None = None
+    kind: str = "chat"
+    tokenizer: str
+    sources: tuple[str, ...]
+    checked: date
+
+    @property
+    def input_limit(self) -> int:
+        """The most that input can count, in tokens."""
+        return min(self.context_window, self.max_input_tokens or self.context_window)
+
+
+class _Entry:
+    """One row as the file holds it, made into a `CatalogueRow` when it is first asked for."""
+
+    __slots__ = ("_fields", "_row")
+
+    def __init__(self, fields: list[Any]) -> None:
+        self._fields = fields
+        self._row: CatalogueRow | None = None
+
+    @property
+    def input_limit(self) -> int:
+        return self.row.input_limit
+
+    @property
+    def row(self) -> CatalogueRow:
+        if self._row is None:
+            ids, _, window, limit, answer, kind, tokenizer, sources, checked = self._fields
+            self._row = CatalogueRow(
+                ids=tuple(ids.split()),
+                context_window=window,
+                max_input_tokens=limit,
+                max_output_tokens=answer,
+                kind=kind,
+                tokenizer=tokenizer,
+                sources=tuple(sources.split()),
+                checked=date.fromisoformat(checked),
+            )
+        return self._row
+
+    @property
+    def normal_ids(self) -> list[str]:
+        # The file holds the normal spellings beside the providers', since working out thousands of them takes
+        # longer than reading them.
+        normal: str = self._fields[1] or self._fields[0]
+        return normal.split()
+
+
+class BuiltinIndex:
+    """Finds the rows of the built-in catalogue; `ModelIndex` says how."""
+
+    def __init__(self, entries: Iterable[_Entry], *, ambiguous: Iterable[str], aliases: Mapping[str, str]) -> None:
+        listed: dict[str, _Entry] = {}
+        for entry in entries:
+            listed.update(dict.fromkeys(entry.normal_ids, entry))
+        self._index = ModelIndex.of_normal_ids(listed, ambiguous=ambiguous, aliases=aliases)
+
+    def find(self, model: str) -> CatalogueRow | None:
+        """Return the row of `model`, or None."""
+        found = self._index.find(model)
+        return None if found is None else found.row
+
+
+@cache
+def builtin_index() -> BuiltinIndex:
+    """Return the index of the built-in catalogue, loaded on first use."""
+    return BuiltinIndex(_entries(), ambiguous=_table()["ambiguous"].split(), aliases=builtin_aliases())
+
+
+def builtin_aliases() -> Mapping[str, str]:
+    """Return the names that stand for the newest model of a family, with the id of that model."""
+    aliases: Mapping[str, str] = _table()["aliases"]
+    return aliases
+
+
+@cache
+def builtin_rows() -> tuple[CatalogueRow, ...]:
+    """Return the rows of the built-in catalogue."""
+    return tuple(entry.row for entry in _entries())
+
+
+@cache
+def _entries() -> tuple[_Entry, ...]:
+    return tuple(_Entry(fields) for fields in _table()["rows"])
+
+
+@cache
+def _table() -> dict[str, Any]:
+    # importlib.resources takes longer to import than the file to read.
+    content: dict[str, Any] = json.loads(Path(__file__).with_name("models.json").read_text(encoding="utf-8"))
+    return content
+
+
+def smallest_chat_window(rows: Iterable[CatalogueRow]) -> int:
+    """Return the smallest window of the chat models among `rows`, in tokens."""
+    return min(row.input_limit for row in rows if row.kind == "chat")

@@ -1,0 +1,195 @@
+"""Model ids: one spelling for every way of writing the same id, and the encoding that an id implies."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+DEFAULT_SAFETY_FACTOR = 1.2
+"""How many of their own tokens most models may need for one token of the stand-in encoding."""
+
+
+CLAUDE_SAFETY_FACTOR = 1.35
+"""The same for Claude, whose newer tokenizers cut text finer."""
+
+
+_PUBLISHED = frozenset({"o200k_base", "cl100k_base"})
+_O200K = re.compile(
+    r"(?:chat)?gpt-(?:4o|4-\d{1,2}(?:-|$)|[5-9]|[1-9]\d|oss|audio|chat|realtime)|o\d+(?:-|$)|codex-mini"
+)
+# Some hosts write the vendor before the names of models whose figures are their providers'.
+_VENDOR_PREFIX = re.compile(r"^(?:anthropic|openai)-(?=claude|gemini|gpt-(?!oss)|o\d)")
+_CL100K = re.compile(r"gpt-4(?!-\d{1,2}(?:-|$))(?:-|$)|gpt-3-5|text-embedding-(?:3|ada)")
+_PROVIDER_COLON = re.compile(
+    r"(?:anthropic|anthropic_bedrock|azure|azure_ai|azure_openai|bedrock|bedrock_converse|cerebras|cohere|"
+    r"deepseek(?=:deepseek)|fireworks|ft|github|google|google_genai|google_vertexai|google-gla|google-vertex|groq|"
+    r"huggingface|ibm|litellm|mistralai|moonshotai|nvidia|ollama|openai|openrouter|perplexity|together|upstage|"
+    r"vertex|vertexai|vertex_ai|xai):(?=.)"
+)
+_REGION = re.compile(r"(?:us-gov|us|eu|apac|ap|au|ca|jp|in|sa|me|af|global)\.(?=[a-z0-9-]+\.)")
+_VENDOR = re.compile(
+    r"(ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|"
+    r"qwen|stability|twelvelabs|writer|xai|zai)\."
+)
+_REVISION = re.compile(r"-v?\d+:\d+$")
+_VENDOR_REVISION = re.compile(r"-v\d+$")
+_SIZE_TAG = re.compile(r"(?:e?\d+(?:\.\d+)?|\d+x\d+)[bm](?![a-z0-9])")
+# What a host writes before the names of its models, and the host.
+_HOST_PATHS = (
+    (re.compile(r"^(?:fireworks(?:[-_]ai)?[/:])?accounts/[^/]+/(?:models|routers|deployments)/"), "fireworks/"),
+    (re.compile(r"^(?:.*/)?publishers/([^/]+)/models/"), r"vertex/\1/"),
+    (re.compile(r"^(?:cloudflare/)?@[ch]f/"), "cloudflare/"),
+    (re.compile(r"^models/"), ""),
+)
+_HOSTS = {
+    **dict.fromkeys(("azure_ai", "azure_openai", "azureml", "azure-ai"), "azure"),
+    **dict.fromkeys(("amazon_bedrock", "amazon-bedrock", "anthropic_bedrock", "aws", "bedrock_converse"), "bedrock"),
+    "bedrock_mantle": "bedrock",
+    "cohere_chat": "cohere",
+    **dict.fromkeys(("fireworks_ai", "fireworks-ai"), "fireworks"),
+    "github-copilot": "github_copilot",
+    **dict.fromkeys(("gemini", "google_genai", "google-genai", "google-gla"), "google"),
+    "mistralai": "mistral",
+    "moonshotai": "moonshot",
+    **dict.fromkeys(("together_ai", "together-ai", "togetherai"), "together"),
+    "vercel_ai_gateway": "vercel",
+    **dict.fromkeys(("google_vertexai", "google-vertex", "vertex_ai", "vertex-ai", "vertexai"), "vertex"),
+    "x-ai": "xai",
+    **dict.fromkeys(("z-ai", "zai-org"), "zai"),
+}
+_DATABRICKS = "databricks-"
+_REGIONAL_HOSTS = frozenset({"azure", "bedrock"})
+_REGION_PART = re.compile(
+    r"us|eu|global|global-standard|converse|invoke|[a-z]{2}(?:-gov|-iso[a-z]?)?-[a-z]+-\d|\d-month-commitment"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodingChoice:
+    """The tiktoken encoding to count a model's tokens with.
+
+    Attributes:
+        name: The encoding.
+        exact: Whether it is the model's own. False: a stand-in, since the model's own is not published.
+        safety_factor: What a count must be multiplied with, so that it leans towards too many; 1 if exact.
+            Enough for prose and code in Latin script. Other scripts can need more: count with the model's own
+            tokenizer there.
+    """
+
+    name: str
+    exact: bool
+    safety_factor: float
+
+
+def checked_model_name(model: object, *, name: str = "model") -> str:
+    """Return the id without the blanks around it; `name` is what the message of an error calls it.
+
+    Raises:
+        ValueError: `model` is no text, or is blank.
+    """
+    if not isinstance(model, str) or not model.strip():
+        message = f"`{name}` must be the id of a model, for example 'gpt-4o', got {model!r}"
+        raise ValueError(message)
+    return model.strip()
+
+
+def encoding_for(model: str) -> EncodingChoice:
+    """Return the encoding that counts the tokens of `model`.
+
+    OpenAI's models have a published encoding; ids of theirs that are newer than this package get the newest.
+    Every other model gets `o200k_base`, marked as not exact.
+
+    Args:
+        model: A model id in any spelling: with provider, region, version or date.
+
+    Raises:
+        ValueError: `model` is no text, or is blank.
+    """
+    name = id_spellings(checked_model_name(model))[-1]
+    if _O200K.match(name):
+        return encoding_of_tokenizer("o200k_base")
+    if _CL100K.match(name):
+        return encoding_of_tokenizer("cl100k_base")
+    return encoding_of_tokenizer("claude" if "claude" in name else "other")
+
+
+def encoding_of_tokenizer(tokenizer: str) -> EncodingChoice:
+    """Return the encoding for the name of a tokenizer: a published encoding, or a family that has none."""
+    if tokenizer in _PUBLISHED:
+        return EncodingChoice(name=tokenizer, exact=True, safety_factor=1.0)
+    factor = CLAUDE_SAFETY_FACTOR if tokenizer == "claude" else DEFAULT_SAFETY_FACTOR
+    return EncodingChoice(name="o200k_base", exact=False, safety_factor=factor)
+
+
+@lru_cache(maxsize=8192)
+def id_spellings(model: str) -> tuple[str, ...]:
+    """Return the normal spellings of an id, the whole one first, the bare name last.
+
+    `openrouter/anthropic/claude-sonnet-4.5:free` gives `openrouter/anthropic/claude-sonnet-4-5`,
+    `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5`. A date stays: it may name a model with figures of
+    its own.
+    """
+    scope, name = path_and_name(model.strip().lower())
+    parts = [*scope, _unified(name)]
+    return tuple("/".join(parts[start:]) for start in range(len(parts)))
+
+
+def _unified(name: str) -> str:
+    name = re.sub(r"[_\s]+", "-", name)
+    name = re.sub(r"(?<=\d)\.(?=\d)", "-", name)
+    name = re.sub(r"(?<=\d)p(?=\d)", "-", name)
+    name = re.sub(r"\b([a-z]{3,})(?=\d)", r"\1-", name)
+    name = re.sub(r"^llama-v(?=\d)", "llama-", name)
+    name = _VENDOR_PREFIX.sub("", name)
+    name = re.sub(r"^gpt-35(?=-|$)", "gpt-3-5", name)
+    name = re.sub(r"^meta-(?=llama)", "", name)
+    name = re.sub(r"^claude-(\d(?:-\d)?)-([a-z]+)", r"claude-\2-\1", name)
+    return name.removesuffix("-latest")
+
+
+def path_and_name(text: str) -> tuple[list[str], str]:
+    """Return the parts of the path before the name of a model, and the name, for an id in lower case."""
+    if text.startswith("arn:"):
+        text = text.rpartition("/")[2]
+    for pattern, host in _HOST_PATHS:
+        text = pattern.sub(host, text, count=1)
+    *scope, name = [part for part in text.split("/") if part] or [text]
+    if scope and ":" in scope[0]:
+        scope[:1] = [part for part in scope[0].split(":") if part]
+    provider = _PROVIDER_COLON.match(name)
+    if provider:
+        scope.append(provider.group().rstrip(":"))
+        name = name[provider.end() :]
+    name, had_revision = _REVISION.subn("", name)
+    vendor, name = _vendor_and_name(_REGION.sub("", name, count=1))
+    if vendor and not had_revision:
+        name = _VENDOR_REVISION.sub("", name)
+    if name.startswith(_DATABRICKS):
+        scope, name = scope or ["databricks"], name.removeprefix(_DATABRICKS)
+    return _scope(scope, vendor), _without_tag(re.sub(r"@(?=\d)", "-", name))
+
+
+def _scope(parts: list[str], vendor: list[str]) -> list[str]:
+    hosts = [_HOSTS.get(part, part) for part in parts]
+    if vendor and not hosts:
+        # Only Amazon writes the vendor and a dot before a name and nothing before both.
+        hosts = ["bedrock"]
+    if hosts and hosts[0] in _REGIONAL_HOSTS:
+        hosts[1:] = [part for part in hosts[1:] if not _REGION_PART.fullmatch(part)]
+    return hosts + [_HOSTS.get(part, part) for part in vendor]
+
+
+def _vendor_and_name(name: str) -> tuple[list[str], str]:
+    found = _VENDOR.match(name)
+    if not found:
+        return [], name
+    vendor, rest = found.group(1), name[found.end() :]
+    # Bedrock leaves the family out where it is the vendor's own name: deepseek.r1, deepseek.v3.
+    return [vendor], f"{vendor}-{rest}" if re.match(r"[rv]\d", rest) else rest
+
+
+def _without_tag(name: str) -> str:
+    """Drop what follows a colon, unless it is a size, which is part of the name elsewhere, or a free offer."""
+    base, tag, *_ = [*re.split(r"(?<=.)[:@]", name, maxsplit=1), ""]
+    return f"{base}-{tag}" if _SIZE_TAG.match(tag) or tag == "free" else base

@@ -1,0 +1,61 @@
+"""What a framework's model object says about itself, and the arguments in which schemas go with a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ctxopt_core.models.catalog import builtin_index
+
+NAME_ARGUMENTS = ("model", "model_name")
+ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_tokens_to_sample", "num_predict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """What is known of a model object.
+
+    Args:
+        kind: What the object is called in messages.
+        name: Its model id; None where it tells none.
+        max_input_tokens: The window that it tells itself, in tokens.
+        max_output_tokens: The longest answer that it could give, in tokens.
+        answer_tokens: The answer limit that it is configured with, in tokens.
+        schemas: Tool schemas and the response format that are bound to it.
+    """
+
+    kind: str = "the model"
+    name: str | None = None
+    max_input_tokens: int | None = None
+    max_output_tokens: int | None = None
+    answer_tokens: int | None = None
+    schemas: tuple[Mapping[str, Any] | str, ...] = ()
+
+    def called_with(self, arguments: Mapping[str, Any]) -> ModelSettings:
+        """Return the settings of a call with arguments that may name another model or another answer limit.
+
+        What the object says of its window is not said of another model whose own window is known.
+        """
+        answer_tokens = first_tokens(arguments.get(argument) for argument in ANSWER_LIMITS) or self.answer_tokens
+        name = first_name(arguments.get(argument) for argument in NAME_ARGUMENTS)
+        if name is None or name == self.name:
+            return replace(self, answer_tokens=answer_tokens)
+        if builtin_index().find(name) is None:
+            return replace(self, answer_tokens=answer_tokens, name=name)
+        return replace(self, answer_tokens=answer_tokens, name=name, max_input_tokens=None, max_output_tokens=None)
+
+
+def first_name(candidates: Iterable[object]) -> str | None:
+    """Return the first text that is not blank."""
+    return next((name.strip() for name in candidates if isinstance(name, str) and name.strip()), None)
+
+
+def first_tokens(candidates: Iterable[object]) -> int | None:
+    """Return the first whole number above 0."""
+    return next((limit for limit in map(token_limit, candidates) if limit is not None), None)
+
+
+def token_limit(value: object) -> int | None:
+    """Return a value that is a number of tokens; None for any other."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

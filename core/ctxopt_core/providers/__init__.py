@@ -1,0 +1,1 @@
+"""What images, audio, files and tool schemas cost at each provider."""

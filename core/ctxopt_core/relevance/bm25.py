@@ -1,0 +1,206 @@
+"""Lexical relevance: how well texts answer a query, by the words they share with it (BM25)."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from ctxopt_core.runtime.text_cache import TextMemory
+
+STEM_LETTERS = 6
+BYTES_PER_TERM = 64
+_SATURATION = 1.2
+_LENGTH_NORM = 0.75
+_FEW_HITS = 8
+_FEW = 64
+_MOST_STEMS = 16_384
+_LONGEST_REMEMBERED = 32
+# Signs that are drawn on a letter belong to its word, though `\w` does not match them.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0dff\u0f18-\u0fbc\u1ab0-\u1aff"
+    "\u1dc0-\u1dff\u20d0-\u20ff"
+)
+_HAN_AND_KANA = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HANGUL = "\u1100-\u11ff\uac00-\ud7a3"
+_SOUTH_EAST_ASIA = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0edf\u1000-\u1049\u1780-\u17d3"
+# Capitals become small letters, and what is in no word a blank: parting a text so takes half the time of the pattern.
+_LOWER_CASE_WORDS = bytes(ord(sign.lower()) if sign.isalnum() else 32 for sign in map(chr, range(128))) + bytes(128)
+_ASCII_WORDS = re.compile(r"[a-z0-9]+")
+_WORDS = re.compile(
+    f"[{_HAN_AND_KANA}{_HANGUL}]+|[{_SOUTH_EAST_ASIA}]+"
+    f"|(?:(?![{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIA}])[^\\W_]|[{_MARKS}])+"
+)
+_FIRST_UNSPACED = "\u0e01"
+_BY_PAIRS = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]")
+_BY_TRIPLES = re.compile(f"[{_SOUTH_EAST_ASIA}]")
+
+
+def bm25_scorer(query: str, texts: Sequence[str]) -> list[float]:
+    """Score texts by BM25: the words that they share with the query, the rarer among the texts the better.
+
+    No model and no language is needed: words are compared by Unicode's normal form and case, by their first six
+    letters, and where words are not parted by blanks, by two or three characters at a time. It is a `Scorer`.
+
+    Args:
+        query: What is asked.
+        texts: The texts; the rarity of a word is judged among them.
+
+    Returns:
+        One score for each text, 0.0 where no word is shared; never negative.
+    """
+    return bm25_scores(query, texts)
+
+
+def bm25_scores(query: str, texts: Sequence[str]) -> list[float]:
+    """Return the BM25 score of each text (Lucene's inverse document frequency, k1 1.2, b 0.75)."""
+    wanted = dict.fromkeys(tokenize(query), 1.0)
+    if not wanted:
+        return [0.0] * len(texts)
+    return bm25_of_terms(wanted, [terms_of(text) for text in texts])
+
+
+def bm25_of_terms(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+    """Return the BM25 score of texts that are given as their terms, each term of the query times its weight."""
+    return bm25_of_counts(weights, counts_of(weights, texts), list(map(len, texts)))
+
+
+def counts_of(wanted: Collection[str], texts: Sequence[Sequence[str]]) -> list[dict[str, int]]:
+    """Return for each text, given as its terms, how often it holds which of the wanted terms."""
+    wanted = frozenset(wanted)
+    return [_counted(wanted, terms) for terms in texts]
+
+
+def _counted(wanted: frozenset[str], terms: Sequence[str]) -> dict[str, int]:
+    if len(terms) <= _FEW:
+        return {term: terms.count(term) for term in wanted.intersection(terms)}
+    hits = list(filter(wanted.__contains__, terms))
+    return {term: hits.count(term) for term in hits} if len(hits) < _FEW_HITS else Counter(hits)
+
+
+def bm25_of_counts(
+    weights: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]
+) -> list[float]:
+    """Return the BM25 score of texts by how often they hold each term and how long they are, in any unit.
+
+    Terms without a weight count nothing.
+    """
+    rarity = inverse_frequencies(Counter(chain.from_iterable(counts)), len(counts))
+    worth = {term: weights[term] * rare for term, rare in rarity.items() if term in weights}
+    mean_length = sum(lengths) / len(lengths) if worth else 1.0
+    return [
+        _score(found, worth, length / mean_length) if found else 0.0
+        for found, length in zip(counts, lengths, strict=True)
+    ]
+
+
+def inverse_frequencies(holding: Mapping[str, int], texts: int) -> dict[str, float]:
+    """Return for each term how rare it is (Lucene's inverse document frequency).
+
+    Args:
+        holding: How many texts hold each term.
+        texts: How many texts there are.
+    """
+    rarity = {number: _inverse_frequency(number, texts) for number in frozenset(holding.values())}
+    return {term: rarity[number] for term, number in holding.items()}
+
+
+def _inverse_frequency(holding: int, texts: int) -> float:
+    return math.log1p((texts - holding + 0.5) / (holding + 0.5))
+
+
+def _score(counts: Mapping[str, int], worth: Mapping[str, float], relative_length: float) -> float:
+    damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
+    grown = _SATURATION + 1.0
+    return math.fsum(
+        [worth[term] * times * grown / (times + damping) for term, times in counts.items() if term in worth]
+    )
+
+
+def terms_of(text: str) -> tuple[str, ...]:
+    """Return `tokenize(text)`, remembered from an earlier call where there was one."""
+    known = _remembered.get(text)
+    if known is None:
+        known = tuple(tokenize(text))
+        _remembered.store(text, known, sys.getsizeof(text) + BYTES_PER_TERM * len(known))
+    return known
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the terms of a text by which it is compared.
+
+    A term is a word in Unicode's NFKC form, case folded; of a word of letters, the first six, so that its forms agree.
+    Runs of Chinese, Japanese and Korean characters give every two neighbours, runs of Thai, Lao, Khmer and Burmese
+    every three.
+    """
+    if text.isascii():
+        return list(map(_stems.__getitem__, text.encode().translate(_LOWER_CASE_WORDS).decode().split()))
+    folded = fold(text)
+    found = words(folded)
+    if folded.isascii():
+        return list(map(_stems.__getitem__, found))
+    terms: list[str] = []
+    for word in found:
+        if word < _FIRST_UNSPACED:
+            terms.append(_stem(word))
+        else:
+            terms.extend(terms_of_word(word))
+    return terms
+
+
+def words(folded: str) -> list[str]:
+    """Return the words of a text that `fold` returned; a run of a script without blanks is one word."""
+    return (_ASCII_WORDS if folded.isascii() else _WORDS).findall(folded)
+
+
+def is_unspaced(word: str) -> bool:
+    """Tell whether a word is a run of characters of a script that puts no blanks between words."""
+    return bool(_BY_PAIRS.match(word) or _BY_TRIPLES.match(word))
+
+
+def fold(text: str) -> str:
+    """Return a text in the form in which it is compared: NFKC, case folded."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+def terms_of_word(word: str) -> Iterable[str]:
+    """Return the terms of one word that `words` returned."""
+    if _BY_PAIRS.match(word):
+        return _neighbours(word, 2)
+    if _BY_TRIPLES.match(word):
+        return _neighbours(word, 3)
+    return (_stem(word),)
+
+
+def _neighbours(run: str, size: int) -> Iterator[str]:
+    if len(run) <= size:
+        yield run
+    for start in range(len(run) - size + 1 if len(run) > size else 0):
+        yield run[start : start + size]
+
+
+def _stem(word: str) -> str:
+    if len(word) <= STEM_LETTERS or not (word.isalpha() or not any(map(str.isdigit, word))):
+        return word
+    return word[:STEM_LETTERS]
+
+
+class _Stems(dict[str, str]):
+    """The stems of words that were met, since most words are met again and again; not of hashes and the like."""
+
+    def __missing__(self, word: str) -> str:
+        stem = _stem(word)
+        if len(word) <= _LONGEST_REMEMBERED:
+            if len(self) >= _MOST_STEMS:
+                self.clear()
+            self[word] = stem
+        return stem
+
+
+_remembered: TextMemory[tuple[str, ...]] = TextMemory()
+_stems = _Stems()

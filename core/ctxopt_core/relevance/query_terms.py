@@ -1,0 +1,72 @@
+"""The terms of a query, and the weight of each by how rare it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+
+from ctxopt_core.counting.encodings import load_encoding
+from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
+
+_LEAST_WEIGHT = 0.05
+_MOST_WORDS = 1_000
+_MOST_TERMS = 2_000
+_ENCODING = "o200k_base"
+_MOST_COMMON = 300
+_RARE = 20_000
+_LONGEST_WORD = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryTerms:
+    """The terms of a query.
+
+    Args:
+        text: The query itself.
+        weights: What each term is worth, from 0.05 for a word that is everywhere to 1.0 for a rare one.
+        informative_characters: The characters of the query's different words, each counted by the word's weight.
+    """
+
+    text: str = field(default="", repr=False)
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    informative_characters: float = 0.0
+
+
+@lru_cache(maxsize=64)
+def query_terms(query: str) -> QueryTerms:
+    """Return the terms of a query. Of a very long one the first thousand different words are looked at."""
+    weights: dict[str, float] = {}
+    characters = 0.0
+    for word in list(dict.fromkeys(words(fold(query))))[:_MOST_WORDS]:
+        terms = dict.fromkeys(terms_of_word(word))
+        spaced = not is_unspaced(word)
+        shares = [max(_LEAST_WEIGHT, rarity(f" {word}" if spaced else term)) for term in terms]
+        for term, weight in zip(terms, shares, strict=True):
+            weights[term] = max(weight, weights.get(term, 0.0))
+        if len(weights) > _MOST_TERMS:
+            break
+        characters += len(word) * sum(shares) / len(shares)
+    return QueryTerms(text=query, weights=MappingProxyType(weights), informative_characters=characters)
+
+
+@lru_cache(maxsize=16_384)
+def rarity(piece: str) -> float:
+    """Return how rare a piece of text is in general: 0.0 for the most common ones, 1.0 for a rare or unknown one.
+
+    A byte-pair vocabulary lists its pieces in the order in which they were joined, the most frequent first (Sennrich et
+    al. 2016), so the place of a piece tells how frequent it was in the texts that the vocabulary was made of, in all
+    their languages. Between the 300th and the 20,000th place rarity grows with the logarithm of the place.
+
+    Args:
+        piece: A word in lower case with a blank before it, or a few characters of a script without blanks.
+    """
+    if len(piece) > _LONGEST_WORD:
+        return 1.0
+    try:
+        place = load_encoding(_ENCODING).encode_single_token(piece.encode("utf-8", "surrogatepass"))
+    except KeyError:
+        return 1.0
+    return min(1.0, max(0.0, math.log(max(place, 1) / _MOST_COMMON) / math.log(_RARE / _MOST_COMMON)))

@@ -1,0 +1,114 @@
+"""The protocol of a relevance scorer, and the one place where scorers are called and checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from ctxopt_core.runtime.call_or_await import call_or_await, is_coroutine_function
+
+
+def check_scorer(scorer: object) -> None:
+    """Check that a policy's scorer can be called.
+
+    Raises:
+        ValueError: It is neither a function nor None.
+    """
+    if scorer is not None and not callable(scorer):
+        message = (
+            f"`scorer` must be a function of a query and texts or None, got {type(scorer).__name__}; "
+            "wrap an embedding model as embedding_scorer(model)"
+        )
+        raise ValueError(message)
+
+
+def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]:
+    """Return the scores that a scorer gives, checked.
+
+    If an event loop waits for this thread and the scorer can be awaited, it runs on that loop.
+
+    Args:
+        scorer: The scorer; an async function of the same arguments will do if an event loop waits.
+        query: What is asked.
+        texts: The texts, at least one.
+
+    Returns:
+        One number for each text. NaN comes back as minus infinity: it ranks last.
+
+    Raises:
+        TypeError: The scorer gives something other than numbers, or can only be awaited and no event loop waits.
+        ValueError: It gives more or fewer scores than there are texts.
+    """
+    found = _scores(scorer, query, texts)
+    try:
+        scores = list(found)
+    except TypeError as error:
+        message = f"`scorer` {_name(scorer)} must return one score for each text, got {type(found).__name__}"
+        raise TypeError(message) from error
+    if len(scores) != len(texts):
+        message = f"`scorer` {_name(scorer)} must return one score for each text, got {len(scores)} for {len(texts)}"
+        raise ValueError(message)
+    return [_number(score, scorer) for score in scores]
+
+
+def _scores(scorer: Scorer, query: str, texts: Sequence[str]) -> Any:
+    named = f"`scorer` {_name(scorer)}"
+    if isinstance(scorer, AsyncScorer):
+        return call_or_await(scorer, scorer.ascore, query, texts, named=named)
+    if is_coroutine_function(scorer):
+        awaited: Any = scorer
+        return call_or_await(None, awaited, query, texts, named=named)
+    return call_or_await(scorer, None, query, texts, named=named)
+
+
+def _number(score: Any, scorer: Scorer) -> float:
+    try:
+        if not isinstance(score, (str, bytes, bytearray)):
+            number = float(score)
+            return -math.inf if math.isnan(number) else number
+    except (TypeError, OverflowError) as error:
+        message = f"`scorer` {_name(scorer)} must return numbers, got {type(score).__name__}: {error}"
+        raise TypeError(message) from error
+    message = f"`scorer` {_name(scorer)} must return numbers, got {type(score).__name__}"
+    raise TypeError(message)
+
+
+def _name(scorer: Scorer) -> str:
+    return str(getattr(scorer, "__qualname__", None) or type(scorer).__qualname__)
+
+
+def spread(scores: Sequence[float]) -> list[float]:
+    """Return scores moved and scaled so that the least is 0.0 and the most 1.0; all 0.0 if they are equal."""
+    finite = [score for score in scores if math.isfinite(score)]
+    least, most = min(finite, default=0.0), max(finite, default=0.0)
+    if most <= least:
+        return [1.0 if score == math.inf else 0.0 for score in scores]
+    # Halves keep the difference of two huge numbers finite.
+    span = most / 2 - least / 2
+    return [min(1.0, max(0.0, (score / 2 - least / 2) / span)) for score in scores]
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Tells how relevant texts are to a query.
+
+    1. It gives one number for each text, in their order; more is better. Only their order matters, not their size.
+    2. It is deterministic: equal arguments give equal scores.
+    3. It is not called when there is no query, no text, or nothing to choose because everything fits.
+    """
+
+    def __call__(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
+        """Return one score for each text."""
+
+
+@runtime_checkable
+class AsyncScorer(Scorer, Protocol):
+    """A scorer that can be awaited, too.
+
+    1. What is awaited and what is called give the same scores.
+    2. It is awaited on the event loop of the caller, when `afit` or an adapter's async method waits for the result.
+    """
+
+    async def ascore(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
+        """Return one score for each text."""

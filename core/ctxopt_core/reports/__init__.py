@@ -1,0 +1,1 @@
+"""The report of a fit and its stored form."""

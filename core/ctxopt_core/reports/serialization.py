@@ -1,0 +1,96 @@
+"""A fit report as plain values: the whole report, and the event for callbacks and logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ctxopt_core.reports.fit_report import FitReport
+    from ctxopt_core.reports.rows import HistoryReport
+
+
+def as_dict(report: FitReport) -> dict[str, Any]:
+    """Return every figure of a report as plain values."""
+    return {
+        "model": report.model,
+        "context_window": report.context_window,
+        "window_source": report.window_source,
+        "encoding": report.encoding,
+        "exact": report.exact,
+        "input_budget": report.input_budget,
+        "reserve": report.reserve,
+        "fixed": report.fixed,
+        "input_tokens": report.input_tokens,
+        "output_tokens": report.output_tokens,
+        "saved": report.saved,
+        "ratio": report.ratio,
+        "within_budget": report.within_budget,
+        "untouched": report.untouched,
+        "components": {name: asdict(component) for name, component in report.components.items()},
+        "documents": [
+            {**asdict(row), "tokens": tokens}
+            for row, tokens in zip(report.documents, report.document_tokens, strict=True)
+        ],
+        "cumulative_score": report.cumulative_score,
+        "selection": report.selection,
+        "score_order_share": report.score_order_share,
+        "repeated_tokens": report.repeated_tokens,
+        "history": {
+            **asdict(report.history),
+            "dropped": report.history.dropped,
+            "strip": [asdict(stretch) for stretch in report.history_strip],
+        },
+        "sections": [
+            {**asdict(row), "tokens": tokens}
+            for row, tokens in zip(report.sections, report.section_tokens, strict=True)
+        ],
+        "strategy": report.strategy,
+        "fell_back_to": report.fell_back_to,
+        "notes": list(report.notes),
+        "cost": None if report.cost is None else asdict(report.cost),
+    }
+
+
+def as_event(report: FitReport) -> dict[str, Any]:
+    """Return the figures that are known without counting the whole input, as plain values."""
+    states = [row.state for row in report.documents]
+    return {
+        "model": report.model,
+        "context_window": report.context_window,
+        "encoding": report.encoding,
+        "exact": report.exact,
+        "input_budget": report.input_budget,
+        "reserve": report.reserve,
+        "fixed": report.fixed,
+        "output_tokens": report.counted_output,
+        "untouched": report.untouched,
+        "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
+        "selection": report.selection,
+        "messages": {"given": report.history.messages, "kept": report.history.kept},
+        "history": _history_known(report.history),
+        "sections": _sections_known(report),
+        "components": None if report.budgets is None else _known(report.budgets, report.after),
+        "strategy": report.strategy,
+        "fell_back_to": report.fell_back_to,
+    }
+
+
+def _history_known(history: HistoryReport) -> dict[str, Any]:
+    return {
+        "shortened": history.shortened,
+        "summarised": history.summarised,
+        "dropped": dict(history.reasons),
+        "turns": history.turns,
+    }
+
+
+def _sections_known(report: FitReport) -> list[dict[str, Any]]:
+    """Sections that were not cut are as large as they came, and not counted for this."""
+    tokens = (None,) * len(report.sections) if report.untouched else report.section_tokens
+    return [{**asdict(row), "tokens": count} for row, count in zip(report.sections, tokens, strict=True)]
+
+
+def _known(budgets: Mapping[str, int], after: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    return {name: {"budget": budget, "after": after.get(name, 0)} for name, budget in budgets.items()}

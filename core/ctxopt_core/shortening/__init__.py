@@ -1,0 +1,1 @@
+"""One string or one message cut to a token budget."""

@@ -1,0 +1,207 @@
+"""What an excerpt of a tool result leaves out: a note that says where it can be read, and the reading of it.
+
+The note names the result by a reference. That is a number made of the result itself, its call and its texts: it means
+the same result whatever stands before it, goes in or out of the conversation, or is done to other copies of it.
+
+Lines are counted as the result has them, parts of its content one after the other, from 1. A line longer than 500
+characters counts as several, so that every place in a result has a line of readable length.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.messages.message import TOOL_ROLES, Message
+from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.text.boundaries import cluster_start
+
+LONGEST_LINE = 500
+_DIGITS = 9
+_NOTE = re.compile(r'\n\[\.\.\. ([\d,]+) lines? left out: reference "(\d{9})", start_line (\d+) \.\.\.\]\n?')
+_MARK = re.compile(r'\[omitted: reference "(\d{9})"\]')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredResult:
+    """A tool result as the conversation holds it.
+
+    Args:
+        reference: What notes call it.
+        text: Its texts, one after the other.
+    """
+
+    reference: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmissionNote:
+    """The note in an excerpt.
+
+    Args:
+        reference: The result that it was made from.
+        start_line: The first line of which something is left out.
+        lines: How many lines something is left out of.
+    """
+
+    reference: str
+    start_line: int
+    lines: int
+
+    def __str__(self) -> str:
+        lines = f"{self.lines:,} line{'' if self.lines == 1 else 's'}"
+        return f'\n[... {lines} left out: reference "{self.reference}", start_line {self.start_line} ...]\n'
+
+
+def omitted_mark(reference: str) -> str:
+    """Return what stands for a result of which nothing is shown."""
+    return f'[omitted: reference "{reference}"]'
+
+
+def is_omitted_mark(text: str) -> bool:
+    """Tell whether a text stands for a result of which nothing is shown."""
+    return _MARK.fullmatch(text) is not None
+
+
+def notes_in(text: str) -> Iterator[tuple[OmissionNote, int, int]]:
+    """Yield the notes of an excerpt, each with where it starts and ends."""
+    for match in _NOTE.finditer(text):
+        lines, reference, start_line = match.groups()
+        count = int(lines.replace(",", ""))
+        yield OmissionNote(reference=reference, start_line=int(start_line), lines=count), match.start(), match.end()
+
+
+def reference_to(call_id: str | None, texts: Sequence[str]) -> str:
+    """Return the reference to a result: nine digits made of the call that it answers and of its texts."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for text in (call_id or "", *texts):
+        content = text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d " % len(content))
+        digest.update(content)
+    return f"{int.from_bytes(digest.digest()[:8], 'big') % 10**_DIGITS:0{_DIGITS}d}"
+
+
+def results_by_text(message: Message) -> dict[int, tuple[str, int]]:
+    """Return, by the position of each text that belongs to a result, the reference and the lines before the text."""
+    found: dict[int, tuple[str, int]] = {}
+    for call_id, positions in _results_of(message):
+        texts = [message.texts[i] for i in positions]
+        reference = reference_to(call_id, texts)
+        before = 0
+        for position, text in zip(positions, texts, strict=True):
+            found[position] = (reference, before)
+            before += len(line_starts(text)) if position + 1 < positions.stop else 0
+    return found
+
+
+def stored_results(message: Message) -> Iterator[StoredResult]:
+    """Yield the tool results that a message holds; none for any other message."""
+    for call_id, positions in _results_of(message):
+        texts = [message.texts[i] for i in positions]
+        yield StoredResult(reference=reference_to(call_id, texts), text="\n".join(texts))
+
+
+def line_starts(text: str) -> list[int]:
+    """Return where each line of a text starts."""
+    starts: list[int] = []
+    start = 0
+    while True:
+        line_break = text.find("\n", start)
+        stop = len(text) if line_break < 0 else line_break
+        starts.append(start)
+        while stop - start > LONGEST_LINE:
+            border = cluster_start(text, start + LONGEST_LINE)
+            start = border if border > start else start + LONGEST_LINE
+            starts.append(start)
+        if line_break < 0:
+            return starts
+        start = line_break + 1
+
+
+class NoteInPlace:
+    """What stands for an omitted part of a result's text; see `ctxopt_core.truncation.CutMarker`.
+
+    Args:
+        text: The text that is cut.
+        reference: The result that the text is of.
+        lines_before: The lines of the result before this text.
+    """
+
+    def __init__(self, text: str, reference: str, lines_before: int) -> None:
+        self._text = text
+        self._reference = reference
+        self._before = lines_before
+        self._starts = line_starts(text)
+
+    def stands_for(self, start: int, stop: int) -> str:
+        """Return the note for the characters in [start, stop)."""
+        return str(self.note(start, stop))
+
+    def note(self, start: int, stop: int) -> OmissionNote:
+        """Return the note for the characters in [start, stop); white space around a cut is no line of its own."""
+        first = self._line(start + _blank_length(self._text[start:stop]))
+        last = self._line(start + len(self._text[start:stop].rstrip()) - 1)
+        lines = max(1, last - first + 1)
+        # No cut leaves a text without a head: this asks how wide the note can be.
+        number = len(self._starts) if start == 0 and stop == len(self._text) else first
+        return OmissionNote(reference=self._reference, start_line=self._before + number, lines=lines)
+
+    def _line(self, position: int) -> int:
+        return bisect_right(self._starts, max(0, position))
+
+
+def read_lines(result: StoredResult, start_line: int, max_lines: int, max_tokens: int, counter: TokenCounter) -> str:
+    """Return lines of a stored result under a line that says which they are.
+
+    Args:
+        result: The result.
+        start_line: The first line, from 1; less is the first.
+        max_lines: The most lines, at least one.
+        max_tokens: The most tokens of all that is returned.
+        counter: Counts them.
+    """
+    text, starts = result.text, line_starts(result.text)
+    if not text.strip():
+        return "The result holds no text."
+    if text.endswith("\n"):
+        starts.pop()
+    first = max(1, start_line)
+    if first > len(starts):
+        return f"The result has {len(starts):,} lines; there is none with the number {first}."
+    ends = [*starts[1:], len(text)]
+    begin = starts[first - 1]
+    room = max_tokens - counter.count(_heading(first, len(starts), len(starts)))
+    last = min(len(starts), first - 1 + max(1, max_lines))
+    window = text[begin : ends[last - 1]]
+    if counter.exceeds(window, room):
+        reach = begin + counter.prefix_length(window, room)
+        last = max(first, min(last, bisect_right(ends, reach)))
+    while last >= first:
+        shown = _heading(first, last, len(starts)) + text[begin : ends[last - 1]].removesuffix("\n")
+        if not counter.exceeds(shown, max_tokens):
+            return shown
+        last -= 1
+    heading = f"[part of line {first} of {len(starts)}]\n"
+    return heading + truncate(text[begin : ends[first - 1]], max_tokens - counter.count(heading) - 1, counter)
+
+
+def _heading(first: int, last: int, lines: int) -> str:
+    more = f"; go on with start_line {last + 1}" if last < lines else ""
+    return f"[lines {first} to {last} of {lines}{more}]\n"
+
+
+def _results_of(message: Message) -> Iterator[tuple[str | None, range]]:
+    if message.role in TOOL_ROLES:
+        yield message.tool_call_id or message.name, range(len(message.texts))
+    for result in message.tool_results:
+        yield result.call_id, result.texts
+
+
+def _blank_length(text: str) -> int:
+    return len(text) - len(text.lstrip())

@@ -1,0 +1,1 @@
+"""`sweep`: the same request under many settings."""

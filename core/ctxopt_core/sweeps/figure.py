@@ -1,0 +1,90 @@
+"""The curves of a sweep as a matplotlib figure."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice, pairwise
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
+
+from ctxopt_core.budget.shares import COMPONENTS
+from ctxopt_core.display.figure import SheetFigure
+from ctxopt_core.sweeps.curves import Curve, Curves
+from ctxopt_core.text.display_text import beginning
+
+# The colours of Okabe and Ito that read on white. Markers and dashes tell the curves apart without them.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+_LONGEST_NAME = 60
+_MOST_TICKS = 6
+_CLOSEST_TICKS = 8
+_UNITS = {
+    "budget": "input budget (tokens)",
+    "fraction": "input budget (part of the uncut request)",
+    "evidence": "evidence kept",
+    "input_tokens": "request as it came (tokens)",
+    "output_tokens": "fitted request (tokens)",
+    "saved": "saved (tokens)",
+    "ratio": "fitted request / request as it came",
+    "cost": "input cost (USD)",
+    "cost_saved": "saved input cost (USD)",
+    **{f"{name}_share": f"share of {name} (%)" for name in COMPONENTS},
+    **{f"{name}_before": f"{name} as it came (tokens)" for name in COMPONENTS},
+    **{f"{name}_after": f"{name} that is kept (tokens)" for name in COMPONENTS},
+}
+_SHARE_LIKE = frozenset({"evidence", "ratio"})
+
+
+def figure_of(curves: Curves) -> SheetFigure:
+    """Return a figure with one line for each curve."""
+    figure = SheetFigure(figsize=(8, 4.5), layout="constrained")
+    figure.in_words = ". ".join((f"{_heading(curves.y)} over {_heading(curves.x)}", *map(_in_words, curves.curves)))
+    axes = figure.subplots()
+    styles = zip(cycle(_COLOURS), cycle(_MARKERS), cycle(_DASHES), strict=False)
+    for curve, (colour, marker, dashes) in zip(curves.curves, islice(styles, len(curves.curves)), strict=True):
+        across, up = zip(*curve.points, strict=True)
+        # A marker is hollow, so that one of a curve below it can still be seen.
+        axes.plot(across, up, color=colour, marker=marker, linestyle=dashes, markerfacecolor="none", alpha=0.9)
+    _name_axes(axes, curves)
+    if curves.by is not None:
+        _add_legend(axes, curves.by, curves.curves)
+    return figure
+
+
+def _name_axes(axes: Axes, curves: Curves) -> None:
+    axes.set_xlabel(_heading(curves.x))
+    axes.set_ylabel(_heading(curves.y))
+    axes.xaxis.set_major_locator(_ticks(sorted({across for curve in curves.curves for across, _ in curve.points})))
+    if curves.x in ("budget", "input_tokens"):
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    if curves.y.endswith(("_tokens", "_before", "_after")) or curves.y == "saved":
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+    if curves.y in _SHARE_LIKE and all(0 <= up <= 1 for curve in curves.curves for _, up in curve.points):
+        axes.set_ylim(-0.04, 1.04)
+    axes.grid(alpha=0.3)
+
+
+def _ticks(across: list[float]) -> Locator:
+    """Return ticks at the values that were tried, or round ones where those are many or close to each other."""
+    gaps = [after - before for before, after in pairwise(across)]
+    if 1 < len(across) <= _MOST_TICKS and min(gaps) * _CLOSEST_TICKS >= across[-1] - across[0]:
+        return FixedLocator(across)
+    return MaxNLocator(_MOST_TICKS)  # a legend of long names leaves little room
+
+
+def _add_legend(axes: Axes, by: str, curves: tuple[Curve, ...]) -> None:
+    """Beside the curves, so that it hides none; names are no formulas, and one that begins with `_` is a name, too."""
+    names = [f"\N{HAIR SPACE}{beginning(curve.name, _LONGEST_NAME)}" for curve in curves]
+    legend = axes.legend(axes.get_lines(), names, title=_heading(by), loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _in_words(curve: Curve) -> str:
+    (start, first), (end, last) = curve.points[0], curve.points[-1]
+    return f"{beginning(curve.name, _LONGEST_NAME) or 'all'}: {first:.4g} at {start:.6g}, {last:.4g} at {end:.6g}"
+
+
+def _heading(column: str) -> str:
+    return _UNITS.get(column, column.replace("_", " "))

@@ -1,0 +1,207 @@
+"""The settings that a sweep tries, and how each is labeled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from itertools import product
+from math import ceil
+from typing import Any, SupportsIndex, TypeAlias
+
+from ctxopt_core.budget.context_budget import ContextBudget
+from ctxopt_core.budget.shares import Shares
+from ctxopt_core.documents.policy import DocumentPolicy, Selection
+from ctxopt_core.fitting.options import as_value
+from ctxopt_core.history.history_view import HistoryStrategy
+from ctxopt_core.history.policy import HistoryPolicy, Strategy
+from ctxopt_core.models.model_window import ModelWindow
+from ctxopt_core.models.prices import Prices, read_prices
+from ctxopt_core.models.resolve_window import resolve_window
+from ctxopt_core.summaries.model_summarizer import ModelSummarizer
+from ctxopt_core.text.display_text import beginning
+from ctxopt_core.validation import exact_number, token_amount
+
+_LONGEST = 80
+BudgetSetting: TypeAlias = int | float | ContextBudget
+"""A number of tokens; a part of what the request counts uncut, as a float above 0 and at most 1; or a budget."""
+
+
+SharesSetting: TypeAlias = Shares | Mapping[str, Any]
+StrategySetting: TypeAlias = Strategy | HistoryStrategy | HistoryPolicy | Mapping[str, Any]
+DocumentsSetting: TypeAlias = Selection | DocumentPolicy | Mapping[str, Any]
+
+
+def policy_labels(policies: Sequence[HistoryPolicy] | Sequence[DocumentPolicy]) -> list[str]:
+    """Return a label for each policy, in their order, no two the same.
+
+    It is the strategy or the selection, and in parentheses what else differs from the defaults, like
+    `turns(keep_first=False)`. A function is called by its name. What is then still called the same gets a number.
+    """
+    labels = [_label(policy) for policy in policies]
+    seen: Counter[str] = Counter()
+    numbered = []
+    for label in labels:
+        seen[label] += 1
+        numbered.append(f"{label} #{seen[label]}" if labels.count(label) > 1 else label)
+    return numbered
+
+
+def percentages_label(percentages: Iterable[float]) -> str:
+    """Return percentages as one text, like `10/15/50/25`."""
+    return "/".join(f"{percentage:g}" for percentage in percentages)
+
+
+def _label(policy: HistoryPolicy | DocumentPolicy) -> str:
+    name = _shown(policy.strategy if isinstance(policy, HistoryPolicy) else policy.selection)
+    others = [field for field in fields(policy) if field.name not in ("strategy", "selection")]
+    differing = [f"{field.name}={_shown(getattr(policy, field.name))}" for field in others if _differs(policy, field)]
+    return beginning(f"{name}({', '.join(differing)})" if differing else name, _LONGEST)
+
+
+def _differs(policy: object, field: Field[Any]) -> bool:
+    value = getattr(policy, field.name)
+    if isinstance(value, ModelSummarizer):
+        return False  # the strategy says that there is one, and the class is the same for every model
+    return field.default is not MISSING and value != field.default
+
+
+def _shown(value: object) -> str:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return str(value)
+    if isinstance(value, tuple):
+        return "+".join(map(_shown, value))
+    return str(getattr(value, "__name__", type(value).__name__))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """One way to share a budget and to cut a request to it.
+
+    Args:
+        shares: The components' guarantees; None for those of the budget.
+        strategy: What the history policy is called.
+        history: How the conversation is trimmed.
+        selection: What the document policy is called.
+        documents: How documents are chosen.
+    """
+
+    shares: Shares | None
+    strategy: str
+    history: HistoryPolicy
+    selection: str
+    documents: DocumentPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSettings:
+    """Every setting of a sweep.
+
+    Args:
+        budgets: As they were given, checked.
+        cuts: The combinations of the others, the last one varying fastest.
+        window: The window of the model that budgets in tokens are for.
+        prices: Prices of the caller's own.
+    """
+
+    budgets: tuple[BudgetSetting, ...]
+    cuts: tuple[Cut, ...]
+    window: ModelWindow | None
+    prices: Prices
+
+    def __len__(self) -> int:
+        return len(self.budgets) * len(self.cuts)
+
+    def budget_for(self, asked: BudgetSetting, count_request: Callable[[ContextBudget], int]) -> ContextBudget:
+        """Return the budget that is meant; `count_request` tells what the request counts uncut."""
+        if isinstance(asked, ContextBudget):
+            return replace(asked, prices={**asked.prices, **self.prices}) if self.prices else asked
+        if isinstance(asked, float):
+            share = exact_number(asked) or 1
+            asked = max(1, ceil(share * count_request(self._of_tokens(1))))
+        return self._of_tokens(asked)
+
+    def _of_tokens(self, tokens: int) -> ContextBudget:
+        if self.window is None:
+            return ContextBudget(target=tokens, prices=self.prices)
+        return ContextBudget.for_model(self.window, target=tokens, prices=self.prices)
+
+
+def read_settings(
+    *,
+    budgets: Iterable[BudgetSetting] | BudgetSetting,
+    shares: Iterable[SharesSetting] | SharesSetting | None,
+    strategies: Iterable[StrategySetting] | StrategySetting | None,
+    documents: Iterable[DocumentsSetting] | DocumentsSetting | None,
+    model: str | ModelWindow | None,
+    prices: Prices | None,
+) -> SweepSettings:
+    """Return the settings that are meant, each checked.
+
+    Raises:
+        ValueError: One is out of its range, there is none of a kind, or prices are given and no model.
+        TypeError: One has a type that it cannot have.
+    """
+    window = resolve_window(model) if isinstance(model, str) else model
+    if window is not None and not isinstance(window, ModelWindow):
+        message = f"`model` must be a model id, a ModelWindow or None, got {type(window).__name__}"
+        raise TypeError(message)
+    tried = tuple(map(_budget, _several("budgets", budgets)))
+    if prices and window is None and not any(isinstance(one, ContextBudget) and one.window for one in tried):
+        message = "`prices` are by model, and none is known; give `model`, or budgets of `ContextBudget.for_model`"
+        raise ValueError(message)
+    histories = [_history(one) for one in _several("strategies", strategies, HistoryPolicy())]
+    packings = [_documents(one) for one in _several("documents", documents, DocumentPolicy())]
+    ways = product(
+        [None if one is None else as_value(Shares, one, name="shares") for one in _several("shares", shares)],
+        zip(policy_labels(histories), histories, strict=True),
+        zip(policy_labels(packings), packings, strict=True),
+    )
+    return SweepSettings(
+        budgets=tried,
+        cuts=tuple(
+            Cut(shares=split, strategy=strategy, history=history, selection=selection, documents=packing)
+            for split, (strategy, history), (selection, packing) in ways
+        ),
+        window=window,
+        prices=read_prices(prices or {}),
+    )
+
+
+def _several(name: str, given: object, default: object = None) -> tuple[Any, ...]:
+    """Return what is given as a tuple of settings; a single one need not be put into a list."""
+    if given is None:
+        return (default,)
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        return (given,)
+    if settings := tuple(given):
+        return settings
+    message = f"`{name}` must hold at least one setting, got none; leave it out for the default"
+    raise ValueError(message)
+
+
+def _budget(given: object) -> BudgetSetting:
+    if isinstance(given, ContextBudget):
+        return given
+    if isinstance(given, SupportsIndex) and not isinstance(given, bool):
+        return token_amount("budgets", given)
+    share = exact_number(given)
+    if share is not None and 0 < share <= 1:
+        return float(share)
+    message = (
+        "`budgets` must hold tokens such as 4_000, parts of the whole request such as 0.5 (above 0, at most 1.0), or "
+        f"ContextBudgets, got {given!r}"
+    )
+    raise ValueError(message)
+
+
+def _history(given: object) -> HistoryPolicy:
+    if isinstance(given, str) or callable(given):
+        return HistoryPolicy(strategy=given)  # type: ignore[arg-type]  # the policy checks it
+    return as_value(HistoryPolicy, given, name="strategies")
+
+
+def _documents(given: object) -> DocumentPolicy:
+    if isinstance(given, str):
+        return DocumentPolicy(selection=given)  # type: ignore[arg-type]  # the policy checks it
+    return as_value(DocumentPolicy, given, name="documents")

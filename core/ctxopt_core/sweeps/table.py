@@ -1,0 +1,119 @@
+"""The table of a sweep: a sequence of rows that can be read, stored, drawn and shown."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, Any, overload
+
+from ctxopt_core.display.sheet import Sheet
+from ctxopt_core.display.sheets import sheet_of
+from ctxopt_core.displayed import Displayed
+from ctxopt_core.sweeps.rows import COLUMNS, DECIMAL_COLUMNS, TEXT_COLUMNS, SweepRow
+from ctxopt_core.sweeps.sheet import sheet_of_sweep
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep(Displayed, Sequence[SweepRow]):
+    """The rows of a sweep, as `sweep` returns them. A notebook shows them as a table, `print` as text.
+
+    Args:
+        rows: One for each request with each combination of settings.
+    """
+
+    rows: tuple[SweepRow, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> SweepRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sweep: ...
+    def __getitem__(self, index: int | slice) -> SweepRow | Sweep:
+        return Sweep(rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return each row as a dictionary of its columns, ready for JSON."""
+        return [row.to_dict() for row in self.rows]
+
+    def to_csv(self) -> str:
+        """Return the table as CSV with a heading; what is missing is empty.
+
+        A text that a spreadsheet would take for a formula has an apostrophe before it.
+        """
+        written = StringIO()
+        writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in self.to_dicts())
+        return written.getvalue()
+
+    def to_frame(self) -> DataFrame:
+        """Return the table as a pandas DataFrame. Numbers of tokens stay whole where a row has none.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ModuleNotFoundError as error:
+            if error.name != "pandas":
+                raise
+            message = "`to_frame` needs pandas; install it with: pip install pandas, or use `to_dicts` or `to_csv`"
+            raise ImportError(message) from error
+        frame = pd.DataFrame(self.to_dicts(), columns=list(COLUMNS))
+        return frame.astype({name: _pandas_type(name) for name in COLUMNS})
+
+    def plot(self, x: str = "budget", y: str = "evidence", by: str | None = "strategy") -> Figure:
+        """Return curves of `y` over `x` as a matplotlib figure, one for each value of `by`.
+
+        Rows with the same `x` and `by` are averaged. Where one of them could not be fitted there is no point, so that a
+        curve is never of the easy requests alone.
+
+        Args:
+            x: A column of numbers: `budget`, `fraction` or a share.
+            y: A column of numbers.
+            by: `strategy`, `selection`, `shares`, or any other column; None for one curve.
+
+        Raises:
+            ValueError: There is no such column, or it is empty.
+            ImportError: matplotlib is not installed; the extra `notebook` brings it.
+        """
+        from ctxopt_core.sweeps.curves import curves_of
+
+        curves = curves_of(self.rows, x, y, by)
+        try:
+            from ctxopt_core.sweeps.figure import figure_of
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] != "matplotlib":
+                raise
+            message = "`plot` needs matplotlib; install it with: pip install 'ctxopt-core[notebook]'"
+            raise ImportError(message) from error
+        return figure_of(curves)
+
+    def __str__(self) -> str:
+        return self._plain_text()
+
+
+def _cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+
+
+def _pandas_type(column: str) -> str:
+    if column in TEXT_COLUMNS:
+        return "string"
+    return "float64" if column in DECIMAL_COLUMNS else "Int64"
+
+
+@sheet_of.register
+def _(sweep: Sweep) -> Sheet:
+    return sheet_of_sweep(sweep.rows)

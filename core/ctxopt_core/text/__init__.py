@@ -1,0 +1,1 @@
+"""Sentences, boundaries, languages and identifiers of strings; nothing here knows tokens."""

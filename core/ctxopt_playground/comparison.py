@@ -1,0 +1,131 @@
+"""One request fitted with every strategy side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ctxopt_core.budget.context_budget import ContextBudget
+from ctxopt_core.budget.model_budget import counter_of
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fitting.fitted_context import FittedContext
+from ctxopt_core.fitting.options import FitOptions
+from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.request import ContextRequest
+from ctxopt_core.sweeps.trials import Trial, read_whole, trials
+from ctxopt_playground.settings import PLAIN_STRATEGIES, SUMMARIZING_STRATEGIES, ComparedStrategy, PlaygroundSettings
+
+__all__ = [
+    "PLAIN_STRATEGIES",
+    "SUMMARIZING_STRATEGIES",
+    "ComparedStrategy",
+    "Comparison",
+    "Outcome",
+    "PlaygroundSettings",
+    "compare",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one strategy makes of a request. Without a fit there are no figures, but an `error`.
+
+    Args:
+        strategy: The strategy.
+        fitted: What is left of the request.
+        error: Why there is no fit: counts, no content.
+        input_tokens: What the request counts as it came, rendered.
+        output_tokens: What is left of it counts, rendered.
+        saved_tokens: Tokens that were saved.
+        saved_usd: What the request as it came would have cost more, in USD; None where the price is not known.
+        cost_usd: What it costs now as input, in USD; None where the price is not known.
+        documents_kept: Documents that stay whole.
+        documents_partial: Documents that stay in part.
+        documents_dropped: Documents that went.
+        turns_kept: Turns that stay whole, the current one among them; so are the next three.
+        turns_shortened: Turns that stay in part.
+        turns_summarised: Turns that a summary stands for.
+        turns_dropped: Turns that went.
+        within_budget: Whether what is left counts at most the input budget.
+    """
+
+    strategy: ComparedStrategy
+    fitted: FittedContext | None = None
+    error: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    saved_tokens: int | None = None
+    saved_usd: float | None = None
+    cost_usd: float | None = None
+    documents_kept: int | None = None
+    documents_partial: int | None = None
+    documents_dropped: int | None = None
+    turns_kept: int | None = None
+    turns_shortened: int | None = None
+    turns_summarised: int | None = None
+    turns_dropped: int | None = None
+    within_budget: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What every strategy makes of one request.
+
+    Args:
+        outcomes: One for each strategy, in the order of the settings.
+        budget: Into what the request was fitted; None where nothing is left for the input, as every outcome says.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    budget: ContextBudget | None
+
+
+def compare(request: ContextRequest, settings: PlaygroundSettings) -> Comparison:
+    """Return what every strategy makes of a request.
+
+    The request is not changed, and nothing is logged, since nothing will be sent. Each text is counted once for all
+    strategies, and not again at the next comparison of the same request.
+
+    Args:
+        request: The request.
+        settings: What was chosen.
+
+    Raises:
+        TypeError: `request` is no ContextRequest.
+    """
+    whole = read_whole(request)
+    try:
+        budget = settings.budget()
+    except ContextBudgetError as error:
+        outcomes = tuple(Outcome(strategy=name, error=str(error)) for name in settings.compared)
+        return Comparison(outcomes=outcomes, budget=None)
+    tried = trials(whole, budget, settings.cuts, counter_of(budget), ChatFraming(), FitOptions())
+    named = zip(settings.compared, tried, strict=True)
+    return Comparison(outcomes=tuple(_outcome(name, trial) for name, trial in named), budget=budget)
+
+
+def _outcome(strategy: ComparedStrategy, trial: Trial) -> Outcome:
+    if trial.fitted is None:
+        return Outcome(strategy=strategy, error=trial.error)
+    report = trial.fitted.report
+    turns: Counter[str] = Counter()
+    for stretch in report.history_strip:
+        turns.update(stretch.counts)
+    documents = Counter(row.state for row in report.documents)
+    return Outcome(
+        strategy=strategy,
+        fitted=trial.fitted,
+        input_tokens=report.input_tokens,
+        output_tokens=report.output_tokens,
+        saved_tokens=report.saved,
+        saved_usd=None if report.cost is None else report.cost.saved,
+        cost_usd=None if report.cost is None else report.cost.input,
+        documents_kept=documents["kept"],
+        documents_partial=documents["partial"],
+        documents_dropped=documents["dropped"],
+        turns_kept=turns["kept"],
+        turns_shortened=turns["shortened"],
+        turns_summarised=turns["summarised"],
+        turns_dropped=turns["dropped"],
+        within_budget=report.within_budget,
+    )

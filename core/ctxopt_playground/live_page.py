@@ -1,0 +1,118 @@
+"""The widgets of the playground put together: what is pasted, the settings, and the results that follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ipywidgets import HTML, Box, Button, Tab, VBox
+
+from ctxopt_core.display.html import as_markup, style_element
+from ctxopt_core.errors import CtxoptError
+from ctxopt_core.request import ContextRequest
+from ctxopt_playground.comparison import Comparison, compare
+from ctxopt_playground.example import OUTPUT_RESERVE, TARGET, example
+from ctxopt_playground.input_boxes import documents_box, history_box
+from ctxopt_playground.inputs import CombinedRequest, combined
+from ctxopt_playground.markup import STYLE
+from ctxopt_playground.model_text import warnings_told_otherwise
+from ctxopt_playground.outcome_view import OutcomeView
+from ctxopt_playground.readers.json import UnreadablePasteError
+from ctxopt_playground.settings import PlaygroundSettings
+from ctxopt_playground.settings_panel import SettingsPanel
+
+
+class LivePage:
+    """The page. Each change of a widget is a new comparison, before the next change is looked at.
+
+    A front end sends the next value of a widget when the kernel is done with the one before, so that what is dragged
+    faster than it can be compared leaves nothing behind in a queue.
+
+    Args:
+        settings: Where the settings stand at first.
+    """
+
+    def __init__(self, settings: PlaygroundSettings) -> None:
+        self.comparison: Comparison | None = None
+        self.combined = CombinedRequest(request=ContextRequest())
+        self.problem = ""
+        self._given: ContextRequest | None = None
+        self._held = False
+        self.history, self.documents = history_box(self._on_history), documents_box(self.compare)
+        self.panel = SettingsPanel(settings, self.compare)
+        self.outcomes = OutcomeView()
+        self.example = Button(description="Load the example")
+        self.example.on_click(lambda _: self.show_example(narrow=True))
+        self.widget = self._layout()
+
+    @property
+    def settings(self) -> PlaygroundSettings:
+        """The settings as they stand."""
+        return self.panel.settings
+
+    def show_settings(self, settings: PlaygroundSettings) -> None:
+        """Move the settings, and compare."""
+        self.panel.show(settings)
+        self.compare()
+
+    def start(self, given: ContextRequest | None, history: str, documents: str) -> None:
+        """Show what was given in code.
+
+        Raises:
+            UnreadablePasteError: A text cannot be read.
+        """
+        with self._at_once():
+            self._given, self.history.text, self.documents.text = given, history, documents
+        if problem := self.history.problem or self.documents.problem:
+            raise UnreadablePasteError(problem)
+
+    def show_example(self, *, narrow: bool) -> None:
+        """Show the example, with `narrow` in a window in which it has to be cut."""
+        with self._at_once():
+            self.history.text, self.documents.text = example().history, example().documents
+            if narrow:
+                window = self.panel.window
+                window.show(window.model_id, TARGET, OUTPUT_RESERVE)
+
+    def compare(self) -> None:
+        """Compare what the page says now; where that cannot be done, say why and leave the results as they are."""
+        if self._held:
+            return
+        self.problem = self.history.problem or self.documents.problem
+        try:
+            with warnings_told_otherwise():
+                settings = self.settings
+                found = combined(self.history.value, self.documents.value, self._given)
+                comparison = compare(found.request, settings)
+        except (CtxoptError, TypeError, ValueError) as error:
+            self.problem = self.problem or str(error)
+        else:
+            self.combined, self.comparison = found, comparison
+            self.outcomes.show(found, comparison)
+        if self.problem:
+            self.outcomes.mark(self.problem)
+
+    def _on_history(self) -> None:
+        if not self._held and example().left_behind(self.history.text, self.documents.text):
+            with self._at_once():
+                self.documents.text = ""
+        else:
+            self.compare()
+
+    @contextmanager
+    def _at_once(self) -> Iterator[None]:
+        """Take several changes for one."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        self.compare()
+
+    def _layout(self) -> VBox:
+        tabs = Tab([self.history.widget, self.documents.widget], titles=["Chat history", "Documents"])
+        pasted = VBox([tabs, self.example])
+        left = VBox([pasted, self.panel.widget]).add_class("ctxopt-left")
+        columns = Box([left, self.outcomes.widget.add_class("ctxopt-right")]).add_class("ctxopt-columns")
+        style = HTML(as_markup(style_element(STYLE))).add_class("ctxopt-style")
+        return VBox([style, columns, self.outcomes.glance]).add_class("ctxopt-playground")

@@ -1,0 +1,229 @@
+"""Middleware of a LangChain agent: each model call sees messages that fit, the agent's state keeps all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+from langchain_core import exceptions
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
+from langchain_core.exceptions import ContextOverflowError
+from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.runnables.config import ensure_config
+
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fitting.options import RequestSettings
+from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.runtime.event_loop import in_worker
+from langchain_ctxopt.errors import RequestOverflowError
+from langchain_ctxopt.events import REPORT_EVENT
+from langchain_ctxopt.optimizer import ContextOptimizer
+from langchain_ctxopt.per_call_optimizer import RequestFitting
+
+try:
+    from langchain.agents.middleware import types as _types
+    from langchain.agents.middleware.types import AgentMiddleware, ExtendedModelResponse, ModelRequest, ModelResponse
+
+    from langchain_ctxopt.agents.call_schemas import schemas_of_call
+    from langchain_ctxopt.agents.strategy_state import ProgressState, progress_in, with_progress
+except ImportError as error:
+    _missing = "ContextOptimizerMiddleware needs LangChain's agents; install them: pip install 'ctxopt-core[agents]'"
+    raise ImportError(_missing, name="langchain") from error
+
+if TYPE_CHECKING:
+    from langchain.agents import AgentState
+
+    _Middleware = AgentMiddleware[AgentState[Any], Any, Any]
+else:
+    _Middleware = AgentMiddleware
+
+RETRY_FACTOR = 0.75
+_OVERFLOW_CODE = "context_length_exceeded"
+_REFUSALS: tuple[type[Exception], ...] = (ContextOverflowError,)
+if hasattr(exceptions, "ModelInvalidRequestError"):
+    # Some providers' overflow is known by its code alone, and arrives as any invalid request.
+    _REFUSALS = (ContextOverflowError, exceptions.ModelInvalidRequestError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedCall:
+    """One model call that fits.
+
+    Args:
+        request: The request; the identical one if it fitted.
+        report: What was kept, cut and dropped, and why.
+        schemas: Tool schemas and response format that were counted with it.
+        progress: What a history strategy of one's own remembers; None where there is none.
+    """
+
+    request: ModelRequest[Any]
+    report: FitReport
+    schemas: tuple[Any, ...]
+    progress: dict[str, Any] | None = None
+
+
+class ContextOptimizerMiddleware(_Middleware):
+    """Fits the messages of each model call of an agent into the context window of the model that is called.
+
+    It changes the view of the model alone: the agent's state, and so its checkpoint, keeps every message. System
+    prompt, messages, tool schemas and response format are counted together. What fits is handed on as the identical
+    request. Where the provider still refuses a request because of its length, it is fitted once more, into
+    `retry_factor` of what it counted, and sent again; a second refusal is raised.
+
+    A history strategy of one's own keeps its progress in the agent's state, under `ctxopt_progress`, where neither the
+    agent's input nor its output shows it.
+
+    It goes last in the list of middleware, which makes it the innermost: then it sees the model that a fallback or a
+    router chose, and the tools that a selection left. Each report goes to `on_report`, and as the event
+    `ctxopt_report` to callbacks.
+
+    Args:
+        retry_factor: The part of what a refused request counted that the second one may count; None never sends one
+            again.
+        stream_reports: Whether reports are also written to the agent's stream of the mode `custom`, each as
+            `{"ctxopt_report": ...}`.
+        settings: How requests are fitted; see `RequestSettings`. By default the query may not be cut, and the window is
+            that of the model that is called.
+
+    Raises:
+        TypeError: There is no such setting.
+        ValueError: A setting is out of its range.
+    """
+
+    def __init__(
+        self,
+        *,
+        retry_factor: float | None = RETRY_FACTOR,
+        stream_reports: bool = False,
+        **settings: Unpack[RequestSettings],
+    ) -> None:
+        super().__init__()
+        self._retry_factor = _checked_factor(retry_factor)
+        self._stream_reports = stream_reports
+        self._fitting = RequestFitting.of(settings, type(self).__name__)
+        self._has_progress = self._fitting.has_own_strategy
+        if self._has_progress:
+            self.state_schema = ProgressState
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Call the model with messages that fit.
+
+        Raises:
+            RequestOverflowError: What may not be cut is larger than the input budget.
+            ContextOverflowError: The provider refused the request for its length, and the smaller one too; or whatever
+                error the provider has for that.
+        """
+        fitted = self._fitted(request)
+        self._tell(fitted)
+        try:
+            return with_progress(handler(fitted.request), request.state, fitted.progress)
+        except _REFUSALS as error:
+            if self._retry_factor is None or not _is_overflow(error):
+                raise
+            smaller = self._refitted(request, fitted, self._retry_factor, error)
+        self._tell(smaller)
+        return with_progress(handler(smaller.request), request.state, smaller.progress)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Do what `wrap_model_call` does; the messages are fitted in a worker thread."""
+        fitted = await in_worker(self._fitted, request)
+        await self._atell(fitted)
+        try:
+            return with_progress(await handler(fitted.request), request.state, fitted.progress)
+        except _REFUSALS as error:
+            if self._retry_factor is None or not _is_overflow(error):
+                raise
+            smaller = await in_worker(self._refitted, request, fitted, self._retry_factor, error)
+        await self._atell(smaller)
+        return with_progress(await handler(smaller.request), request.state, smaller.progress)
+
+    def _fitted(self, request: ModelRequest[Any]) -> FittedCall:
+        optimizer, schemas = self._optimizer_and_schemas(request)
+        return self._fit(optimizer, request, schemas)
+
+    def _refitted(self, request: ModelRequest[Any], refused: FittedCall, factor: float, error: Exception) -> FittedCall:
+        target = max(1, int(refused.report.output_tokens * factor))
+        optimizer = self._fitting.optimizer_for(_bound_model(request), refused.schemas, target=target)
+        try:
+            return self._fit(optimizer, request, refused.schemas)
+        except RequestOverflowError as unfit:
+            raise error from unfit
+
+    def _fit(self, optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
+        if not self._has_progress:
+            return _fit(optimizer, request, schemas)
+        with progress_in(request.state) as progress:
+            return replace(_fit(optimizer, request, schemas), progress=progress)
+
+    def _optimizer_and_schemas(self, request: ModelRequest[Any]) -> tuple[ContextOptimizer, tuple[Any, ...]]:
+        """Return the optimizer for a call; of several ways to bind a response format the one that costs most counts."""
+        model = _bound_model(request)
+        candidates = [
+            (self._fitting.optimizer_for(model, schemas), schemas)
+            for schemas in schemas_of_call(request.tools, request.response_format)
+        ]
+        return max(candidates, key=lambda candidate: candidate[0].count_tokens(()))
+
+    def _tell(self, fitted: FittedCall) -> None:
+        self._write(fitted)
+        manager = CallbackManager.configure(ensure_config().get("callbacks"))
+        if manager.parent_run_id is not None and manager.handlers:
+            manager.on_custom_event(REPORT_EVENT, fitted.report.to_event(), manager.parent_run_id)
+
+    async def _atell(self, fitted: FittedCall) -> None:
+        self._write(fitted)
+        manager = AsyncCallbackManager.configure(ensure_config().get("callbacks"))
+        if manager.parent_run_id is not None and manager.handlers:
+            await manager.on_custom_event(REPORT_EVENT, fitted.report.to_event(), manager.parent_run_id)
+
+    def _write(self, fitted: FittedCall) -> None:
+        if self._stream_reports and fitted.request.runtime is not None:
+            fitted.request.runtime.stream_writer({REPORT_EVENT: fitted.report.to_event()})
+
+
+if hasattr(_types, "TracePolicy"):
+    # Without it every call's messages are recorded once more, which takes long for a long conversation.
+    ContextOptimizerMiddleware.trace_policy = _types.TracePolicy(process_inputs=_types.omit_payload)
+
+
+def _checked_factor(factor: object) -> float | None:
+    if factor is None:
+        return None
+    if isinstance(factor, bool) or not isinstance(factor, (int, float)) or not 0 < factor < 1:
+        message = f"`retry_factor` must be above 0 and below 1, or None for no second request, got {factor!r}"
+        raise ValueError(message)
+    return float(factor)
+
+
+def _is_overflow(error: Exception) -> bool:
+    """Tell whether a provider refused a request for its length. Our own error leaves nothing to make smaller."""
+    if isinstance(error, ContextBudgetError):
+        return False
+    return isinstance(error, ContextOverflowError) or getattr(error, "code", None) == _OVERFLOW_CODE
+
+
+def _bound_model(request: ModelRequest[Any]) -> Any:
+    """Return the model with the arguments of this call, which may name another model or another answer limit."""
+    return request.model.bind(**request.model_settings) if request.model_settings else request.model
+
+
+def _fit(optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
+    system = request.system_message
+    optimized = optimizer.fit(request.messages if system is None else [system, *request.messages])
+    if not optimized.report.untouched:
+        request = request.override(**_changed(system, optimized.value))
+    return FittedCall(request=request, report=optimized.report, schemas=schemas)
+
+
+def _changed(system: SystemMessage | None, kept: Sequence[BaseMessage]) -> dict[str, Any]:
+    """Return what differs in a request that was cut; the agent sends its system message before the messages."""
+    if system is None:
+        return {"messages": kept}
+    first = kept[0] if kept and isinstance(kept[0], SystemMessage) else None
+    messages = list(kept) if first is None else list(kept[1:])
+    return {"messages": messages} if first is system else {"messages": messages, "system_message": first}

@@ -1,0 +1,100 @@
+"""A tool with which an agent reads what was left out of a tool result, from the messages of its own run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any
+
+from langchain_core.messages import FunctionMessage, HumanMessage, ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BeforeValidator, Field
+
+from ctxopt_core.counting.counters import counter_for
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
+from langchain_ctxopt.message_views import view_of
+
+try:
+    from langgraph.prebuilt import InjectedState
+except ImportError as error:
+    _missing = "omitted_content_tool needs LangGraph; install it with: pip install 'ctxopt-core[agents]'"
+    raise ImportError(_missing, name="langgraph") from error
+
+TOOL_NAME = "read_omitted_content"
+MAX_LINES = 200
+MAX_TOKENS = 2_000
+LEAST_TOKENS = 100
+_ENCODING = "o200k_base"
+_DESCRIPTION = (
+    "Read lines that were left out of an earlier tool result. A shortened result says so in a note such as "
+    '[... 812 lines left out: reference "123456789", start_line 24 ...]. Give that reference and the line to start '
+    "from."
+)
+_HOLDERS = (ToolMessage, FunctionMessage, HumanMessage)
+
+
+def omitted_content_tool(
+    *,
+    name: str = TOOL_NAME,
+    max_lines: int = MAX_LINES,
+    max_tokens: int = MAX_TOKENS,
+    token_counter: str | TokenCounter | Callable[[str], int] = _ENCODING,
+) -> BaseTool:
+    """Return a tool for `create_agent` that reads the omitted lines of shortened tool results.
+
+    It reads tool results in the messages of the agent's own state and nothing else. It goes with notes that carry
+    references, `HistoryPolicy(references=True)`. A mistake of the model is answered with a text that says how to call
+    it.
+
+    Args:
+        name: What the model calls it.
+        max_lines: The most lines of one answer.
+        max_tokens: The most tokens of one answer, at least 100.
+        token_counter: Counts them: the name of a model or an encoding, a function, or a `TokenCounter`.
+
+    Raises:
+        ValueError: `max_lines` or `max_tokens` is too small.
+    """
+    most_lines = _at_least(1, "max_lines", max_lines)
+    most_tokens = _at_least(LEAST_TOKENS, "max_tokens", max_tokens)
+    counter = counter_for(token_counter)
+
+    def read(
+        reference: Annotated[str, BeforeValidator(str), Field(description="The reference in the note.")],
+        start_line: Annotated[int, Field(description="The first line to read, counted from 1.")] = 1,
+        max_lines: Annotated[int, Field(description="The most lines to read.")] = most_lines,
+        messages: Annotated[Any, InjectedState("messages")] = None,
+    ) -> str:
+        result = _result(reference, messages or ())
+        if result is None:
+            return _unknown(reference)
+        return read_lines(result, start_line, min(max_lines, most_lines), most_tokens, counter)
+
+    return StructuredTool.from_function(func=read, name=name, description=_DESCRIPTION)
+
+
+def _result(reference: str, messages: Sequence[Any]) -> StoredResult | None:
+    """Return the result that a reference means; how the model quotes it does not matter."""
+    wanted = re.sub(r"\D", "", reference)
+    return next((result for result in _results(messages) if result.reference == wanted), None)
+
+
+def _results(messages: Sequence[Any]) -> Iterator[StoredResult]:
+    for message in reversed(messages):
+        if isinstance(message, _HOLDERS):
+            yield from stored_results(view_of(message))
+
+
+def _unknown(reference: str) -> str:
+    return (
+        f"No tool result of this conversation has the reference {reference[:40]!r}. References stand in the notes of "
+        'shortened tool results: [... lines left out: reference "...", start_line ... ...].'
+    )
+
+
+def _at_least(least: int, argument: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        message = f"`{argument}` must be a whole number of at least {least}, got {value!r}"
+        raise ValueError(message)
+    return value

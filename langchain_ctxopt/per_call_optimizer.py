@@ -1,0 +1,67 @@
+"""Settings that are made once, for requests to whichever model is really called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ctxopt_core.fitting.options import RequestSettings, reject_unknown_settings
+from ctxopt_core.history.policy import HistoryPolicy
+from langchain_ctxopt.optimizer import ContextOptimizer
+
+_DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}
+_LIMITS = ("context_window", "max_input_tokens", "target")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFitting:
+    """Makes the optimizer for one call.
+
+    Args:
+        settings: The settings, validated.
+    """
+
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any], owner: str) -> RequestFitting:
+        """Validate settings before there is a model.
+
+        Args:
+            settings: What the caller gave; see `RequestSettings`.
+            owner: Whose settings they are, for error messages.
+
+        Raises:
+            TypeError: There is no such setting.
+            ValueError: A setting is out of its range.
+        """
+        reject_unknown_settings(settings, RequestSettings.__annotations__, owner)
+        given = {**_DEFAULTS, **settings}
+        # Some limit is needed to be validated with; the model that is called brings its own.
+        limit = {} if any(given.get(name) is not None for name in _LIMITS) else {"target": 1}
+        checked = ContextOptimizer(**{**given, **limit})
+        return cls(settings={name: getattr(checked, name) for name in given if name not in limit})
+
+    @property
+    def has_own_strategy(self) -> bool:
+        """Whether a function of the caller's own chooses what is kept of the history."""
+        history = self.settings.get("history")
+        return isinstance(history, HistoryPolicy) and not isinstance(history.strategy, str)
+
+    def optimizer_for(
+        self, model: object, tools: Iterable[object] = (), *, target: int | None = None
+    ) -> ContextOptimizer:
+        """Return the optimizer of one call.
+
+        Args:
+            model: The model that is called, with all that is bound to it.
+            tools: Tool schemas that go with the call and are not bound to the model yet.
+            target: A limit for this call alone, in tokens.
+        """
+        limit = {} if target is None else {"target": target}
+        return ContextOptimizer(model=model, tools=tuple(tools), **{**self.settings, **limit})
+
+    def with_changes(self, changes: Mapping[str, Any], owner: str) -> RequestFitting:
+        """Return a fitting with other settings, validated as at construction."""
+        return RequestFitting.of({**self.settings, **changes}, owner)

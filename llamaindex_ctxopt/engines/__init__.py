@@ -1,0 +1,1 @@
+"""Query and chat engines: one budget for their documents, history and prompts."""

@@ -1,0 +1,145 @@
+"""What an optimizer knows of its engine: the model, the prompts, and how each of the engine's requests is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.llms import LLM
+
+from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.fitting.fit_request import fit_with
+from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.request import ContextRequest
+from llamaindex_ctxopt.engines.attached_engine import AttachedEngine
+from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
+from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, usual_chat_prompts, usual_query_prompts
+from llamaindex_ctxopt.engines.one_call_rule import prompt_tokens
+from llamaindex_ctxopt.engines.template_names import filled_names
+from llamaindex_ctxopt.messages.message_views import MessageViews, PrintedMessages, kept_messages, view_of
+from llamaindex_ctxopt.models.completion_renderer import framing_of_messages, printed_tokens
+from llamaindex_ctxopt.models.model_settings import described
+from llamaindex_ctxopt.settings import FitSettings
+
+_ROOM_FOR_PREFIX = 8  # the framing of the messages that an engine counts as bare text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnginePlan:
+    """How the requests of one engine are fitted.
+
+    Args:
+        llm: The model that it calls, if it is known.
+        budgeting: Budget and token counter.
+        settings: How requests are fitted.
+        preamble: What is sent before the history.
+        documents: Fits the request with the documents; None where there are none.
+        history: Fits the request with the history around a query that is not part of it; the same where both are in one
+            request. None where the engine has no such request.
+        names: What the engine would fill in inside the history.
+        question_apart: Whether the engine is known to store a question only with its answer, so that a stored message
+            with the same words is another one.
+    """
+
+    llm: LLM | None
+    budgeting: Budgeting
+    settings: FitSettings
+    preamble: Preamble
+    documents: EngineFitting | None
+    history: EngineFitting | None
+    names: frozenset[str]
+    question_apart: bool = False
+
+    @property
+    def together(self) -> bool:
+        """Whether documents and history are in one request."""
+        return self.documents is not None and self.documents is self.history
+
+    def fit_conversation(self, messages: Sequence[ChatMessage], prefix: int = 0) -> tuple[list[ChatMessage], FitReport]:
+        """Fit a conversation that ends with the query, or in the middle of its answer.
+
+        Args:
+            messages: The conversation.
+            prefix: What the engine says that it puts before it, in tokens of bare text.
+
+        Raises:
+            ContextBudgetError: What may not be cut is larger than the input budget.
+        """
+        counter, preamble = self.budgeting.counter, _messages_of(self.preamble)
+        before = sum(message_tokens(view_of(message), counter) for message in preamble)
+        before = max(before, printed_tokens(preamble, self.llm, counter))
+        framing = framing_of_messages(messages, self.llm)
+        request = ContextRequest(
+            history=MessageViews(messages) if isinstance(framing, ChatFraming) else PrintedMessages(messages),
+            tools=self.budgeting.schemas,
+            fixed_tokens=max(before, prefix + _ROOM_FOR_PREFIX if prefix else 0),
+        )
+        fitted = fit_with(request, self.budgeting.budget, counter, framing, self.settings.options)
+        kept = list(messages) if fitted.untouched else kept_messages(messages, fitted.history)
+        return kept, fitted.report
+
+    def attached(self, engine: AttachedEngine) -> EnginePlan:
+        """Return the plan for an engine whose prompts are known."""
+        budgeting, options, llm = self.budgeting, self.settings.options, described(engine.llm)
+        documents = history = None
+        if engine.documents is not None:
+            with_schemas = replace(budgeting, schemas=(*budgeting.schemas, *engine.schemas))
+            documents = EngineFitting.of(with_schemas, options, engine.documents, llm)
+        if engine.history is engine.documents:
+            history = documents
+        elif engine.history is not None:
+            history = EngineFitting.of(budgeting, options, engine.history, llm)
+        prompts = engine.history.bounding if engine.history is not None else ()
+        return replace(
+            self,
+            llm=engine.llm,
+            preamble=engine.preamble,
+            documents=documents,
+            history=history,
+            names=filled_names(prompts),
+            question_apart=history is not None,
+        )
+
+
+def plan_of(
+    llm: LLM | str | None,
+    settings: FitSettings,
+    *,
+    preamble: Preamble,
+    schemas: Sequence[Mapping[str, Any] | str] = (),
+) -> EnginePlan:
+    """Return the plan for an engine of which nothing is known: the largest of LlamaIndex's own prompts stand for its.
+
+    Raises:
+        TypeError: `llm` is no model.
+        ValueError: Neither the model nor the settings tell a limit.
+    """
+    budgeting = settings.budgeting(llm, schemas)
+    given = llm if isinstance(llm, LLM) else None
+    model = described(given)
+    usual = (*usual_chat_prompts(preamble, model), *usual_query_prompts())
+    largest = replace(max(usual, key=lambda prompts: _tokens(prompts, model, budgeting)), takes_history=True)
+    fitting = EngineFitting.of(budgeting, settings.options, largest, model)
+    return EnginePlan(
+        llm=given,
+        budgeting=budgeting,
+        settings=settings,
+        preamble=preamble,
+        documents=fitting,
+        history=fitting,
+        names=filled_names(),
+    )
+
+
+def _tokens(prompts: EnginePrompts, llm: LLM | None, budgeting: Budgeting) -> int:
+    return prompt_tokens(prompts.bounding, "", llm, budgeting.counter)
+
+
+def _messages_of(preamble: Preamble) -> Sequence[ChatMessage]:
+    if not preamble.system_prompt:
+        return preamble.messages
+    return (ChatMessage(role=MessageRole.SYSTEM, content=preamble.system_prompt), *preamble.messages)

@@ -1,0 +1,166 @@
+"""What the engines of LlamaIndex put around documents, history and query, read from the engines themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.chat_engine import condense_plus_context, context
+from llama_index.core.chat_engine.utils import get_prefix_messages_with_context
+from llama_index.core.llms import LLM
+from llama_index.core.llms.structured_llm import StructuredLLM
+from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
+from llama_index.core.prompts.default_prompt_selectors import (
+    DEFAULT_REFINE_PROMPT_SEL,
+    DEFAULT_TEXT_QA_PROMPT_SEL,
+    DEFAULT_TREE_SUMMARIZE_PROMPT_SEL,
+)
+from llama_index.core.response_synthesizers.refine import DEFAULT_RESPONSE_PADDING_SIZE
+from llama_index.core.schema import NodeWithScore
+
+from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, message_tokens
+from ctxopt_core.counting.token_counter import TokenCounter
+from llamaindex_ctxopt.messages.message_views import view_of
+
+SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
+"""Tokens that the synthesizer of every chat engine keeps free beside the answer; no chat engine lets it be set."""
+
+EMPTY_SLOTS = dict.fromkeys(
+    ("context_str", "context_msg", "existing_answer", "query_str", "chat_history", "question"), ""
+)
+"""What engines fill in, by the names of their default templates."""
+
+
+def joined_as_repacked(texts: Sequence[str]) -> str:
+    """Join documents as the synthesizers that repack do: blank lines between them, blank ones left out."""
+    return "\n\n".join(stripped for text in texts if (stripped := text.strip()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnginePrompts:
+    """The prompts of one engine.
+
+    Args:
+        sent: The prompts that may be sent with documents in them; what is sent counts no more than the largest.
+        bounding: The prompts by the largest of which LlamaIndex decides into how many calls it splits the documents.
+        padding: Tokens that it keeps free beside the answer.
+        takes_history: Whether the history is sent in the same request.
+        condense: A prompt with the history, sent before; None where there is none.
+        join: How the rendered documents become the context.
+        strips: Whether white space at the ends of each document is left out.
+        split: What the engine makes of the nodes after they were postprocessed; None where it leaves them as they are.
+    """
+
+    sent: tuple[BasePromptTemplate, ...]
+    bounding: tuple[BasePromptTemplate, ...]
+    padding: int = SYNTHESIZER_PADDING
+    takes_history: bool = False
+    condense: BasePromptTemplate | None = None
+    join: Callable[[Sequence[str]], str] = joined_as_repacked
+    strips: bool = True
+    split: Callable[[list[NodeWithScore]], list[NodeWithScore]] | None = None
+
+    @property
+    def only_condenses(self) -> bool:
+        """Whether the prompt that condenses the history is the only one, as where another engine has the documents."""
+        return self.condense is not None and all(prompt is self.condense for prompt in self.sent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preamble:
+    """What a chat engine is given to put before the history.
+
+    Args:
+        system_prompt: Its system prompt.
+        messages: Its prefix messages beside that.
+    """
+
+    system_prompt: str = ""
+    messages: tuple[ChatMessage, ...] = ()
+
+
+def context_prompts(
+    templates: Sequence[PromptTemplate], preamble: Preamble, llm: LLM | None, condense: BasePromptTemplate | None = None
+) -> EnginePrompts:
+    """Return the prompts of a chat engine with a context template and a refine template, built as it builds them."""
+    role = llm.metadata.system_role if llm is not None else MessageRole.SYSTEM
+    prompts = tuple(
+        ChatPromptTemplate.from_messages(
+            get_prefix_messages_with_context(template, preamble.system_prompt, list(preamble.messages), [], role),
+            function_mappings=template.function_mappings,
+        )
+        for template in templates
+    )
+    return EnginePrompts(sent=prompts[:1], bounding=prompts, takes_history=True, condense=condense)
+
+
+def usual_chat_prompts(preamble: Preamble, llm: LLM | None) -> tuple[EnginePrompts, ...]:
+    """Return the prompts of the chat engines that have documents and history in one request, with their defaults."""
+    plain = (PromptTemplate(context.DEFAULT_CONTEXT_TEMPLATE), PromptTemplate(context.DEFAULT_REFINE_TEMPLATE))
+    condensing = (
+        PromptTemplate(condense_plus_context.DEFAULT_CONTEXT_PROMPT_TEMPLATE),
+        PromptTemplate(condense_plus_context.DEFAULT_CONTEXT_REFINE_PROMPT_TEMPLATE),
+    )
+    condense = PromptTemplate(condense_plus_context.DEFAULT_CONDENSE_PROMPT_TEMPLATE)
+    return (
+        context_prompts(plain, preamble, llm),
+        context_prompts(condensing, preamble, llm, condense),
+    )
+
+
+def usual_query_prompts() -> tuple[EnginePrompts, ...]:
+    """Return the default prompts of query engines that answer from all documents in one request."""
+    answering = (DEFAULT_TEXT_QA_PROMPT_SEL, DEFAULT_REFINE_PROMPT_SEL)
+    summarizing = (DEFAULT_TREE_SUMMARIZE_PROMPT_SEL,)
+    return (
+        EnginePrompts(sent=answering, bounding=answering),
+        EnginePrompts(sent=summarizing, bounding=summarizing),
+    )
+
+
+def variants(prompt: BasePromptTemplate, llm: LLM | None) -> tuple[BasePromptTemplate, ...]:
+    """Return the template that a prompt selects for a model; all that it may select where there is no model."""
+    if not isinstance(prompt, SelectorPromptTemplate):
+        return (prompt,)
+    if llm is not None:
+        return (prompt.select(llm=llm),)
+    return (prompt.default_template, *(template for _, template in prompt.conditionals or ()))
+
+
+def rendered(prompt: BasePromptTemplate, llm: LLM | None, **values: Any) -> list[ChatMessage] | str:
+    """Return a prompt as it is sent: messages to a chat model, a text to a completion model.
+
+    The model's own system prompt, output parser and wrapper are in it: those of the model inside, where one answers in
+    a structure of its own.
+    """
+    llm = llm.llm if isinstance(llm, StructuredLLM) else llm
+    if llm is None or llm.metadata.is_chat_model:
+        return _rendered_messages(prompt, llm, values)
+    text = prompt.format(
+        llm=llm, messages_to_prompt=llm.messages_to_prompt, completion_to_prompt=llm.completion_to_prompt, **values
+    )
+    if llm.output_parser is not None:
+        text = llm.output_parser.format(text)
+    text = f"{llm.system_prompt}\n\n{text}" if llm.system_prompt else text
+    wrapper = llm.query_wrapper_prompt
+    return text if wrapper is None else wrapper.format(query_str=text)
+
+
+def _rendered_messages(prompt: BasePromptTemplate, llm: LLM | None, values: dict[str, Any]) -> list[ChatMessage]:
+    messages = prompt.format_messages(llm=llm, **values)
+    if llm is None:
+        return messages
+    if llm.output_parser is not None:
+        messages = llm.output_parser.format_messages(messages)
+    if llm.system_prompt:
+        messages = [ChatMessage(role=MessageRole.SYSTEM, content=llm.system_prompt), *messages]
+    return messages
+
+
+def prompt_size(prompt: list[ChatMessage] | str, counter: TokenCounter) -> int:
+    """Return what a rendered prompt counts, in tokens."""
+    if isinstance(prompt, str):
+        return TOKENS_PER_REQUEST + counter.count(prompt)
+    return TOKENS_PER_REQUEST + sum(message_tokens(view_of(message), counter) for message in prompt)

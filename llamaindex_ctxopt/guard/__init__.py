@@ -1,0 +1,1 @@
+"""A model whose requests are fitted before they are sent."""

@@ -1,0 +1,227 @@
+"""An LLM that fits every request into its own context window before it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import new_class
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseAsyncGen,
+    CompletionResponseGen,
+    LLMMetadata,
+)
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.llms import LLM
+from llama_index.core.llms.structured_llm import StructuredLLM
+
+from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.runtime.event_loop import in_worker
+from llamaindex_ctxopt.guard.guarded_call import GuardedCall
+from llamaindex_ctxopt.guard.reported_metadata import planned_metadata
+from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
+from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
+
+if TYPE_CHECKING:
+    _LLM = LLM
+else:
+    _LLM = object  # the model's own class brings the base class, with the fields that it has changed
+
+_OWNER = "with_optimizer"
+
+
+def with_optimizer(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedLLM:
+    """Return an LLM like `llm` that fits every request into the context window before it is sent.
+
+    It is still an LLM of the same class, with the same fields and clients: `chat`, `complete`, their streaming and
+    asynchronous forms, function calling and structured prediction work as before, and whatever calls the LLM is
+    guarded: engines, query planning, every step of an agent. Messages, tool schemas and response format of a call are
+    counted together. What fits is sent as it is, and what is stored elsewhere, such as an agent's scratchpad or a
+    memory, is not changed. `last_report` holds the account of the last request. The LLM that was given is not changed.
+    Stored by `to_dict` it is the LLM alone.
+
+    Args:
+        llm: The LLM. The settings of one that is optimized already are replaced.
+        settings: How requests are fitted; see `FitSettingValues`. By default the query may not be cut: the last user
+            message, or the prompt of `complete`.
+
+    Raises:
+        TypeError: `llm` is no LLM or a structured one, or there is no such setting.
+        ValueError: A setting is out of its range, or LLM and settings tell no window.
+    """
+    if isinstance(llm, StructuredLLM):
+        message = (
+            "`llm` is a StructuredLLM, which asks the LLM inside it with a schema of its own; optimize that one first: "
+            "with_optimizer(llm).as_structured_llm(...)"
+        )
+        raise TypeError(message)
+    if not isinstance(llm, LLM):
+        message = f"`llm` must be a LlamaIndex LLM, got {type(llm).__name__}"
+        raise TypeError(message)
+    plain = llm.plain_class if isinstance(llm, OptimizedLLM) else type(llm)
+    return _optimized(llm, plain, FitSettings.of(settings, _OWNER))
+
+
+class Reports:
+    """The report of the last request, shared by all copies of one LLM."""
+
+    __slots__ = ("last",)
+
+    def __init__(self) -> None:
+        self.last: FitReport | None = None
+
+
+class OptimizedLLM(_LLM):
+    """What `with_optimizer` adds to the class of an LLM.
+
+    Its methods are not decorated with LlamaIndex's callbacks: those of the LLM's own class are, and tell what is sent.
+    """
+
+    plain_class: ClassVar[type[LLM]]
+    fit_settings: ClassVar[FitSettings]
+    reports: ClassVar[Reports]
+
+    @property
+    def last_report(self) -> FitReport | None:
+        """The report of the last request of this LLM and of its copies; None before the first."""
+        return type(self).reports.last
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """What LlamaIndex plans requests by: that of the LLM, with the limits of the settings in it."""
+        return planned_metadata(self.plain_metadata, type(self).fit_settings)
+
+    @property
+    def plain_metadata(self) -> LLMMetadata:
+        """What the LLM itself reports."""
+        return super().metadata  # type: ignore[safe-super]
+
+    def with_changes(self, **changes: Unpack[FitSettingValues]) -> OptimizedLLM:
+        """Return a copy with other settings, validated as at construction."""
+        made = type(self)
+        return _optimized(self, made.plain_class, made.fit_settings.with_changes(changes, _OWNER))
+
+    def count_tokens(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False, **arguments: Any) -> int:
+        """Return what a request counts as it is sent, in tokens.
+
+        Args:
+            given: The messages of a `chat`, or the prompt of a `complete`.
+            formatted: Whether the prompt is sent as it is.
+            arguments: The other arguments of the call, such as `tools`.
+        """
+        call = self.guarded_call(arguments)
+        return call.count_prompt(given, formatted=formatted) if isinstance(given, str) else call.count_messages(given)
+
+    def within_budget(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False, **arguments: Any) -> bool:
+        """Tell whether a request is within the input budget of the LLM; the arguments are those of `count_tokens`."""
+        budget = self.guarded_call(arguments).budgeting.budget
+        return self.count_tokens(given, formatted=formatted, **arguments) <= budget.input_tokens
+
+    def guarded_call(self, arguments: Mapping[str, Any]) -> GuardedCall:
+        """Return what fits the request of one call.
+
+        Args:
+            arguments: The arguments of the call beside its messages or its prompt.
+        """
+        return GuardedCall.of(self, type(self).fit_settings, arguments)
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """Fit the messages and chat."""
+        fitted, request = self._fitted_messages(messages, kwargs)
+        with request.marked():
+            return super().chat(fitted, **kwargs)  # type: ignore[safe-super]
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """Return what `chat` returns; the messages are fitted in a worker thread."""
+        fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
+        with request.marked():
+            return await super().achat(fitted, **kwargs)  # type: ignore[safe-super]
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        """Fit the messages and stream the answer."""
+        fitted, request = self._fitted_messages(messages, kwargs)
+        with request.marked():
+            return request.stream(super().stream_chat(fitted, **kwargs))  # type: ignore[safe-super]
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
+        """Stream what `stream_chat` streams; the messages are fitted in a worker thread."""
+        fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
+        with request.marked():
+            return request.astream(await super().astream_chat(fitted, **kwargs))  # type: ignore[safe-super]
+
+    def complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponse:
+        """Fit the prompt and complete it; `formatted` and whatever else was given is handed on as it is."""
+        fitted, request = self._fitted_prompt(prompt, args, kwargs)
+        with request.marked():
+            return super().complete(fitted, *args, **kwargs)  # type: ignore[safe-super]
+
+    async def acomplete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponse:
+        """Return what `complete` returns; the prompt is fitted in a worker thread."""
+        fitted, request = await in_worker(self._fitted_prompt, prompt, args, kwargs)
+        with request.marked():
+            return await super().acomplete(fitted, *args, **kwargs)  # type: ignore[safe-super]
+
+    def stream_complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponseGen:
+        """Fit the prompt and stream its completion."""
+        fitted, request = self._fitted_prompt(prompt, args, kwargs)
+        with request.marked():
+            return request.stream(super().stream_complete(fitted, *args, **kwargs))  # type: ignore[safe-super]
+
+    async def astream_complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponseAsyncGen:
+        """Stream what `stream_complete` streams; the prompt is fitted in a worker thread."""
+        fitted, request = await in_worker(self._fitted_prompt, prompt, args, kwargs)
+        with request.marked():
+            return request.astream(await super().astream_complete(fitted, *args, **kwargs))  # type: ignore[safe-super]
+
+    def _fitted_messages(
+        self, messages: Sequence[ChatMessage], arguments: Mapping[str, Any]
+    ) -> tuple[Sequence[ChatMessage], InFlight]:
+        if (current := in_flight(self, messages)) is not None:
+            return messages, current
+        fitted, request, report = self.guarded_call(arguments).fit_messages(messages)
+        self._account_for(report)
+        return fitted, request
+
+    def _fitted_prompt(
+        self, prompt: str, positional: tuple[Any, ...], arguments: Mapping[str, Any]
+    ) -> tuple[str, InFlight]:
+        if (current := in_flight(self, prompt)) is not None:
+            return prompt, current
+        formatted = bool(positional[0] if positional else arguments.get("formatted"))
+        fitted, request, report = self.guarded_call(arguments).fit_prompt(prompt, formatted=formatted)
+        self._account_for(report)
+        return fitted, request
+
+    def _account_for(self, report: FitReport) -> None:
+        made = type(self)
+        made.reports.last = made.fit_settings.report(report)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the LLM's own class and the settings; the optimized class is made anew."""
+        made = type(self)
+        return _made_empty, (made.plain_class, made.fit_settings), self.__getstate__()
+
+
+def _optimized(llm: LLM, plain: type[LLM], settings: FitSettings) -> OptimizedLLM:
+    copied = _made_empty(plain, settings)
+    # LlamaIndex's own state is for pickling: it leaves out clients and callbacks.
+    BaseModel.__setstate__(copied, BaseModel.__getstate__(llm.model_copy()))
+    copied.guarded_call({})  # an LLM without a window is an error now, not at the first call
+    return copied
+
+
+def _made_empty(plain: type[LLM], settings: FitSettings) -> OptimizedLLM:
+    """Return an empty LLM of a class that is `plain` with fitting added.
+
+    The settings belong to the class, so that they are no fields of the LLM: it is stored and shown as the plain one,
+    and has its name.
+    """
+    names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__, "__doc__": plain.__doc__}
+    made: Any = new_class(plain.__name__, (OptimizedLLM, plain), {}, lambda namespace: namespace.update(names))
+    made.plain_class, made.fit_settings, made.reports = plain, settings, Reports()
+    return made.__new__(made)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""LlamaIndex messages as the core sees them, and back."""

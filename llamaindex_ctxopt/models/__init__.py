@@ -1,0 +1,1 @@
+"""What a LlamaIndex model says of itself: window, tokenizer, tools."""

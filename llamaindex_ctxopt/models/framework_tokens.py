@@ -1,0 +1,114 @@
+"""What LlamaIndex itself measures of a message, told without its side effects.
+
+LlamaIndex sets a process-wide tokenizer when it first counts, downloads media to charge a flat number of tokens for
+them, and raises on calls in the shape of some providers. Here nothing is set, downloaded or raised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import llama_index.core
+from llama_index.core.base.llms.types import (
+    BaseContentBlock,
+    BaseRecursiveContentBlock,
+    CachePoint,
+    ChatMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+)
+
+from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE
+from ctxopt_core.counting.counters import counter_for
+from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
+from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.formats.tool_calls import arguments_text
+from ctxopt_core.messages.message import TOOL_ROLES
+from llamaindex_ctxopt.messages.blocks import FRAMEWORK_MEDIA_TOKENS, media_kind, take_apart_blocks
+from llamaindex_ctxopt.messages.legacy_tool_calls import function_of, raw_calls
+
+TOKENS_PER_CALL = 3
+_LESS_FOR_RESULTS = 2
+_OWN_ENCODING = "cl100k_base"
+
+_latest: tuple[Callable[[str], Any], TokenCounter] | None = None
+
+
+def framework_counter() -> TokenCounter:
+    """Return a counter that counts as LlamaIndex does at the moment: with its global tokenizer, or its own default.
+
+    Reading it sets nothing. A tokenizer of tiktoken is asked for ordinary text: some ways to set one raise on special
+    tokens in a text, others count each as one token, though a provider reads them as text.
+    """
+    global _latest  # noqa: PLW0603
+    function = llama_index.core.global_tokenizer
+    if function is None:
+        return TiktokenCounter(_OWN_ENCODING)
+    latest = _latest
+    if latest is None or latest[0] is not function:
+        latest = _latest = (function, counter_for(function))
+    return latest[1]
+
+
+def framework_tokens(message: ChatMessage, counter: TokenCounter, contents: TokenCounter | None = None) -> int:
+    """Return the tokens that LlamaIndex's `TokenCounter` estimates for a message.
+
+    Media are charged the flat figure that LlamaIndex falls back to; arguments of calls that are no text, which
+    LlamaIndex cannot count, are counted as JSON.
+
+    Args:
+        message: The message.
+        counter: Counts its texts; see `framework_counter`.
+        contents: Counts what its blocks hold, where that is another one: LlamaIndex counts them by its global tokenizer
+            even where a prompt helper has one of its own.
+    """
+    role = str(getattr(message.role, "value", message.role))
+    tokens = TOKENS_PER_MESSAGE + counter.count(role)
+    tokens += sum(_block_tokens(block, contents or counter) for block in message.blocks)
+    extra = message.additional_kwargs
+    if (legacy := extra.get("function_call")) is not None:
+        tokens += _call_tokens(legacy, counter)
+    for call in raw_calls(extra):
+        if getattr(call, "function", None) is not None:
+            tokens += _call_tokens(function_of(call), counter)
+    return tokens - _LESS_FOR_RESULTS if role in TOOL_ROLES else tokens
+
+
+def _block_tokens(block: BaseContentBlock, counter: TokenCounter) -> int:
+    if isinstance(block, TextBlock):
+        return counter.count(block.text)
+    if isinstance(block, ToolCallBlock):
+        return counter.count(_block_json(block))
+    if isinstance(block, ThinkingBlock):
+        return max(0, block.num_tokens or counter.count(block.content or ""))
+    if isinstance(block, BaseRecursiveContentBlock):
+        return sum(_block_tokens(nested, counter) for nested in block.nested_blocks)
+    if media := media_kind(block):
+        return FRAMEWORK_MEDIA_TOKENS[media]
+    return 0 if isinstance(block, CachePoint) else _tokens_of_unknown(block, counter)
+
+
+def _tokens_of_unknown(block: BaseContentBlock, counter: TokenCounter) -> int:
+    """Return what a block of a class that is not LlamaIndex's own counts: to ask it might resolve something."""
+    found = take_apart_blocks([block])
+    return sum(map(counter.count, found.verbatim)) + sum(attachment.cost for attachment in found.attachments)
+
+
+def _block_json(block: ToolCallBlock) -> str:
+    try:
+        return block.model_dump_json(warnings=False)
+    except ValueError:
+        # Lone surrogates, and objects that pydantic cannot write.
+        fields = dict(block)
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _call_tokens(holder: Any, counter: TokenCounter) -> int:
+    if isinstance(holder, Mapping):
+        name, arguments = holder.get("name"), holder.get("arguments")
+    else:
+        name, arguments = getattr(holder, "name", None), getattr(holder, "arguments", None)
+    return counter.count(str(name or "")) + counter.count(arguments_text(arguments)) + TOKENS_PER_CALL

@@ -1,0 +1,1 @@
+"""Nodes as documents: rendered, packed and chosen."""

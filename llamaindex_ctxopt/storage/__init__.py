@@ -1,0 +1,1 @@
+"""Memories and plans as a workflow's context stores them."""

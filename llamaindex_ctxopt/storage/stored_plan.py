@@ -1,0 +1,69 @@
+"""What a memory fits its conversation by, as plain values: limits that were worked out, and what is sent beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+
+from ctxopt_core.fitting.options import plain_fields
+from llamaindex_ctxopt.engines.engine_plan import EnginePlan, plan_of
+from llamaindex_ctxopt.engines.engine_prompts import Preamble
+from llamaindex_ctxopt.settings import FitSettings
+
+_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target")
+_CHOICES = ("trigger", "protect", "task", "overflow")
+_PLAIN = (str, int, float, type(None))
+
+
+def state_of_plan(plan: EnginePlan) -> dict[str, Any]:
+    """Return a plan as plain values, ready for JSON.
+
+    The model is its name, and the prompts of an engine are not in it. Functions among the settings that only listen or
+    count are left out.
+
+    Raises:
+        ValueError: The policy of the history holds functions or objects, which cannot be stored.
+    """
+    budget, preamble = plan.budgeting.budget, plan.preamble
+    return {
+        "llm": budget.window.model if budget.window else None,
+        "settings": {**{name: getattr(budget, name) for name in _LIMITS}, **_state_of_settings(plan.settings)},
+        "system_prompt": preamble.system_prompt,
+        "prefix_messages": [message.model_dump(mode="json") for message in preamble.messages],
+        "tools": [dict(schema) if isinstance(schema, Mapping) else schema for schema in plan.budgeting.schemas],
+    }
+
+
+def plan_from_state(state: Mapping[str, Any], owner: str) -> EnginePlan:
+    """Return the plan that `state_of_plan` described, for an engine of which nothing is known.
+
+    Args:
+        state: What was stored.
+        owner: Whose settings they are, for error messages.
+    """
+    messages = tuple(ChatMessage.model_validate(message) for message in state["prefix_messages"])
+    return plan_of(
+        state["llm"],
+        FitSettings.of(state["settings"], owner),
+        preamble=Preamble(system_prompt=state["system_prompt"], messages=messages),
+        schemas=tuple(state["tools"]),
+    )
+
+
+def _state_of_settings(settings: FitSettings) -> dict[str, Any]:
+    history = plain_fields(settings.history)
+    code = [name for name, value in history.items() if not isinstance(value, _PLAIN)]
+    if code:
+        message = (
+            f"`history` cannot be stored with {', '.join(code)}, since functions and objects cannot; make it without, "
+            "or make the memory anew from the stored messages"
+        )
+        raise ValueError(message)
+    return {
+        **{name: getattr(settings, name) for name in _CHOICES},
+        "shares": plain_fields(settings.shares),
+        "history": history,
+        "token_counter": settings.token_counter if isinstance(settings.token_counter, str) else None,
+    }

@@ -1,0 +1,262 @@
+"""The `relevance` strategy: newest turns, then those that say most about what is asked now."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxopt_core import ContextBudget, ContextRequest, Message, ToolCall, fit, trim_history
+from ctxopt_core.counting.callable_counter import CallableCounter
+from ctxopt_core.history.message_scores import worth_of_messages
+from ctxopt_core.history.policy import HistoryPolicy
+
+WORDS = CallableCounter(lambda text: len(text.split()), name="words")
+RELEVANT = HistoryPolicy(strategy="relevance")
+ASKED = "When was the orchard kiln lit?"
+FACT = "The orchard kiln was lit on the ninth of March."
+
+
+def turn(number: int, said: str = "") -> list[Message]:
+    return [
+        Message(role="user", content=said or f"What about lantern {number}?"),
+        Message(role="assistant", content=f"Lantern {number} hangs at the pier, and nothing else is to be said of it."),
+    ]
+
+
+def chat(length: int, fact_at: int) -> list[Message]:
+    return [m for number in range(length) for m in turn(number, FACT if number == fact_at else "")]
+
+
+def trimmed(messages, budget, *, task=ASKED, policy=RELEVANT):
+    return trim_history(messages, budget, WORDS, policy=policy, task=task)
+
+
+@pytest.mark.parametrize("fact_at", [0, 1, 12, 20, 38])
+def test_h15_the_turn_that_answers_is_kept_with_its_answer(fact_at):
+    messages = chat(40, fact_at)
+    trimming = trimmed(messages, 200)
+
+    assert {2 * fact_at, 2 * fact_at + 1} <= set(trimming.kept)
+    assert {78, 79} <= set(trimming.kept)
+    assert 0 in trimming.kept
+    assert list(trimming.kept) == sorted(trimming.kept)
+    assert trimming.tokens <= 200
+    assert trimming.shortened == {}
+
+
+def test_h15_what_stands_around_a_hit_comes_along():
+    kept = trimmed(chat(40, 12), 300).kept
+
+    assert {22, 23, 26, 27} <= set(kept)
+
+
+def test_h15_the_newest_turns_take_their_share_first():
+    messages = chat(40, 12)
+    few = trimmed(messages, 400, policy=HistoryPolicy(strategy="relevance", recent_share=0)).kept
+    many = trimmed(messages, 400, policy=HistoryPolicy(strategy="relevance", recent_share=80)).kept
+
+    assert set(range(60, 80)) <= set(many)
+    assert not set(range(60, 80)) <= set(few)
+    assert {24, 25} <= set(many) & set(few)
+
+
+@pytest.mark.parametrize(("words", "whole"), [(45, True), (250, False)], ids=["fits", "in-part"])
+def test_h15_what_was_said_last_stays_however_little_it_says_of_the_task(words, whole):
+    last = [Message(role="user", content="Zebra? " + "x " * words), Message(role="assistant", content="y " * 20)]
+    trimming = trimmed([*chat(20, 3), *last], 200)
+
+    assert 40 in trimming.kept
+    assert (40 not in trimming.shortened) is whole
+    assert trimming.tokens <= 200
+
+
+@pytest.mark.parametrize(
+    ("strategy", "fact_at", "found"),
+    [("auto", 20, False), ("auto", 60, True), ("auto", 150, True), ("relevance", 20, True), ("relevance", 60, True)],
+)
+def test_h15_auto_looks_back_160_000_characters_and_relevance_all_the_way(strategy, fact_at, found):
+    long = [replace(m, content=m.content + " and so on" * 50) for m in chat(200, fact_at)]
+    trimming = trimmed(long, 2_000, policy=HistoryPolicy(strategy=strategy))
+    behind = sum(len(message.content) for message in long[2 * fact_at :])
+
+    assert (behind > 160_000) is (fact_at == 20)
+    assert ({2 * fact_at, 2 * fact_at + 1} <= set(trimming.kept)) is found
+    assert trimming.strategy == "relevance"
+
+
+def test_h15_the_note_counts_all_that_is_missing():
+    messages = chat(40, 12)
+    trimming = trimmed(messages, 200)
+
+    assert trimming.placeholder == f"[{80 - len(trimming.kept)} earlier messages omitted]"
+
+
+def test_h12_h15_a_first_message_that_is_about_the_task_stays_whole_before_the_note():
+    first = Message(role="user", content=f"{FACT} " + "And so on and on. " * 8)
+    trimming = trimmed([first, *chat(40, -1)], 200)
+
+    assert 0 in trimming.kept
+    assert 0 not in trimming.shortened
+    assert trimming.placeholder_after == 0
+
+
+def test_h15_the_note_of_an_earlier_fit_is_replaced():
+    note = Message(role="assistant", content="[24 earlier messages omitted]", synthetic=True)
+    messages = [Message(role="user", content=FACT), note, *chat(30, -1)]
+    trimming = trimmed(messages, 200)
+
+    assert trimming.kept[0] == 0
+    assert 1 not in trimming.kept
+    assert trimming.placeholder_after == 0
+
+
+@pytest.mark.parametrize("task", ["", "  \n"], ids=["empty", "blank"])
+def test_h15_without_a_task_the_newest_turns_are_kept(task):
+    messages = chat(40, 12)
+
+    kept = trimmed(messages, 200, task=task)
+    assert kept.fell_back_to == "turns"
+    assert replace(kept, fell_back_to=None) == trimmed(messages, 200, policy=HistoryPolicy(strategy="turns"))
+
+
+def test_h15_a_task_of_which_nothing_is_found_keeps_the_newest_turns_too():
+    assert set(range(72, 80)) <= set(trimmed(chat(40, 12), 200, task="zyx?").kept)
+
+
+def test_h15_a_scorer_is_asked_once_for_every_message():
+    asked = []
+
+    def scorer(query, texts):
+        asked.append((query, len(texts)))
+        return [1.0 if "lantern 7?" in text else 0.0 for text in texts]
+
+    trimming = trimmed(chat(40, 12), 200, policy=HistoryPolicy(strategy="relevance", scorer=scorer))
+
+    assert asked == [(ASKED, 80)]
+    assert {14, 15} <= set(trimming.kept)
+
+
+def test_h15_a_scorer_is_not_asked_when_there_is_nothing_to_choose():
+    def scorer(query, texts):
+        raise AssertionError
+
+    policy = HistoryPolicy(strategy="relevance", scorer=scorer)
+    trimmed(chat(4, 1), 10_000, policy=policy)
+    trimmed([], 10, policy=policy)
+    trimmed(chat(40, 12), 200, task="", policy=policy)
+
+
+def test_h15_words_still_count_beside_a_scorer():
+    def scorer(query, texts):
+        return [1.0 if "lantern 7?" in text else 0.0 for text in texts]
+
+    kept = trimmed(chat(40, 12), 200, policy=HistoryPolicy(strategy="relevance", scorer=scorer)).kept
+
+    assert {14, 15, 24, 25} <= set(kept)
+
+
+def test_h15_of_messages_with_the_same_words_the_scorer_decides():
+    def scorer(query, texts):
+        return [float("ninth of March" in text) for text in texts]
+
+    others = [f"The orchard kiln was lit on day {number}." for number in range(60)]
+    worth = worth_of_messages(ASKED, [*others[:30], FACT, *others[30:]], scorer)
+
+    assert max(range(61), key=worth.__getitem__) == 30
+
+
+@pytest.mark.parametrize("score", [-2.5, 0.0, 0.7, float("nan"), float("inf")])
+def test_h15_a_scorer_that_says_the_same_of_all_changes_nothing(score):
+    policy = HistoryPolicy(strategy="relevance", scorer=lambda query, texts: [score] * len(texts))
+
+    assert trimmed(chat(40, 12), 300, policy=policy) == trimmed(chat(40, 12), 300)
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=60))
+def test_what_a_scorer_adds_is_finite_and_the_same_each_time(scores):
+    texts = [FACT if number == 3 else f"Lantern {number}." for number in range(len(scores))]
+    worth = worth_of_messages(ASKED, texts, lambda query, texts: scores)
+
+    assert all(map(math.isfinite, worth))
+    assert min(worth) >= 0.0
+    assert worth == worth_of_messages(ASKED, texts, lambda query, texts: scores)
+
+
+def test_h15_too_few_scores_are_an_error():
+    policy = HistoryPolicy(strategy="relevance", scorer=lambda query, texts: [1.0])
+
+    with pytest.raises(ValueError, match="one score for each text"):
+        trimmed(chat(40, 12), 200, policy=policy)
+
+
+def test_h15_calls_and_results_come_along_whole():
+    call = ToolCall(id="a", name="read_log", arguments='{"page": 7}')
+    exchange = [
+        Message(role="user", content="Look it up."),
+        Message(role="assistant", tool_calls=(call,)),
+        Message(role="tool", content=FACT, tool_call_id="a"),
+        Message(role="assistant", content="Noted."),
+    ]
+    messages = [*chat(10, -1), *exchange, *chat(20, -1)]
+    kept = trimmed(messages, 200).kept
+
+    assert {20, 21, 22, 23} <= set(kept)
+
+
+def test_h15_the_query_of_the_request_decides_and_the_report_says_so():
+    request = ContextRequest(query=ASKED, history=chat(40, 12))
+    fitted = fit(request, ContextBudget(max_input_tokens=240), counter=WORDS, history=RELEVANT)
+
+    assert {24, 25} <= set(fitted.history.kept)
+    assert (fitted.report.strategy, fitted.report.fell_back_to) == ("relevance", None)
+    assert fitted.report.within_budget
+
+
+def test_h15_a_blank_query_falls_back_to_the_newest_turns_and_the_report_says_so():
+    request = ContextRequest(query=" ", history=chat(40, 12))
+    fitted = fit(request, ContextBudget(max_input_tokens=240), counter=WORDS, history=RELEVANT)
+
+    assert fitted.report.fell_back_to == "turns"
+
+
+@settings(deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 30), min_size=1, max_size=25),
+    hits=st.sets(st.integers(0, 24)),
+    budget=st.integers(0, 300),
+    share=st.integers(0, 100),
+)
+def test_h15_the_budget_holds_and_turns_are_whole(lengths, hits, budget, share):
+    messages = []
+    for number, length in enumerate(lengths):
+        said = FACT if number in hits else f"w{number} " * length
+        messages += [Message(role="user", content=said), Message(role="assistant", content=f"Noted {number}.")]
+    trimming = trimmed(messages, budget, policy=HistoryPolicy(strategy="relevance", recent_share=share))
+
+    assert trimming.tokens <= budget
+    whole = [index for index in trimming.kept if index not in trimming.shortened]
+    for index in whole[1:]:
+        assert index % 2 == 0 or index - 1 in trimming.kept
+
+
+def test_worth_of_nothing():
+    assert worth_of_messages("", ["a", "b"], None) == [0.0, 0.0]
+    assert worth_of_messages("kiln", [], None) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"strategy": "oldest"}, "`strategy` must be one of 'auto', 'turns'"),
+        ({"recent_share": 101}, "`recent_share` must be a percentage"),
+        ({"scorer": "bm25"}, "`scorer` must be a function"),
+    ],
+    ids=["strategy", "recent-share", "scorer"],
+)
+def test_a_policy_says_what_is_wrong(values, message):
+    with pytest.raises(ValueError, match=message):
+        HistoryPolicy(**values)

@@ -1,0 +1,161 @@
+"""How texts are compared with a query."""
+
+from __future__ import annotations
+
+import math
+import re
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxopt_core.relevance.bm25 import bm25_scorer, bm25_scores, terms_of, tokenize
+from ctxopt_core.relevance.feedback import bm25_of_messages, bm25_with_feedback
+from ctxopt_core.runtime.text_cache import TextMemory
+from hostile_text import hostile_text
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        pytest.param("", [], id="empty"),
+        pytest.param(" \n-—… !", [], id="punctuation"),
+        pytest.param("The Kiln, CRACKED", ["the", "kiln", "cracke"], id="case-and-first-six-letters"),
+        pytest.param("max_tokens ZK-402 20240131", ["max", "tokens", "zk", "402", "20240131"], id="identifiers"),
+        pytest.param("Ｋｉｌｎ № ½", ["kiln", "no", "1", "2"], id="nfkc"),
+        pytest.param("STRASSE Straße", ["strass", "strass"], id="case-folding"),
+        pytest.param("cafe\u0301 café", ["café", "café"], id="composed-and-decomposed"),
+        pytest.param("東京の天気", ["東京", "京の", "の天", "天気"], id="japanese-pairs"),
+        pytest.param("雨", ["雨"], id="one-character"),
+        pytest.param("GPT模型2号", ["gpt", "模型", "2", "号"], id="mixed-scripts"),
+        pytest.param("첫눈이 오다", ["첫눈", "눈이", "오다"], id="korean-pairs"),
+        pytest.param("ตะเกียง", ["ตะเ", "ะเก", "เกี", "กีย", "ียง"], id="thai-triples"),
+        pytest.param("दीपक बर्फ़ से।", ["दीपक", "बर्फ़", "से"], id="hindi-signs-stay-in-the-word"),
+        pytest.param("مصابيح، ثلج", ["مصابيح", "ثلج"], id="arabic"),
+        pytest.param("a\ud800b", ["a", "b"], id="lone-surrogate"),
+    ],
+)
+def test_tokenize(text, terms):
+    assert tokenize(text) == terms
+
+
+@given(text=st.text(st.characters(max_codepoint=127)))
+def test_words_of_ascii_are_runs_of_letters_and_digits_whatever_is_between_them(text):
+    words = re.findall("[a-z0-9]+", text.lower())
+    assert tokenize(text) == [word[:6] if word.isalpha() else word for word in words]
+    assert tokenize(f"{text} é") == [*tokenize(text), "é"]
+
+
+def test_words_without_end_are_not_kept_in_memory():
+    tracemalloc.start()
+    for number in range(20):
+        tokenize(f"{number}f" * 50_000)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert kept < 100_000
+
+
+@pytest.mark.parametrize(
+    ("word", "is_source"), [("zanthir", True), ("1902", False), ("the", False)], ids=["rare", "a number", "usual"]
+)
+def test_numbers_and_usual_words_are_not_taken_for_what_a_query_is_about(word, is_source):
+    texts = [f"kiln {word}", f"damp {word}", "a lamp on a pier"]
+    scores = bm25_of_messages({"kiln": 1.0}, texts, best_texts=1, feedback_weight=0.5)
+    assert (scores[1] > 0) is is_source
+
+
+@given(
+    query=st.text("abc ", max_size=20),
+    texts=st.lists(st.text("abcdefg 1", max_size=40), max_size=8),
+    best=st.integers(0, 5),
+)
+def test_messages_score_what_their_terms_score_with_feedback(query, texts, best):
+    weights = dict.fromkeys(tokenize(query), 1.0)
+    chosen = {"best_texts": best, "feedback_weight": 0.5}
+    assert bm25_of_messages(weights, texts, **chosen) == bm25_with_feedback(
+        weights, list(map(tokenize, texts)), **chosen
+    )
+
+
+def test_feedback_finds_a_text_by_a_word_that_the_query_does_not_name():
+    texts = ["the kiln cracked at zanthir", "zanthir was damp", "a lamp on a pier"]
+    weights = {"kiln": 1.0}
+    without = bm25_of_messages(weights, texts, best_texts=0, feedback_weight=0.5)
+    found = bm25_of_messages(weights, texts, best_texts=1, feedback_weight=0.5)
+    assert [score > 0 for score in without] == [True, False, False]
+    assert [score > 0 for score in found] == [True, True, False]
+    # Texts that have nothing of the query are no source of further words, however many may be.
+    assert bm25_of_messages(weights, texts, best_texts=3, feedback_weight=0.5) == found
+
+
+def test_scores_are_those_of_the_formula():
+    texts = ["red kiln", "red red brick", "grey wall of brick"]
+    rarity = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+
+    expected = [
+        rarity * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / 3)),
+        rarity * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 3)),
+        0.0,
+    ]
+    assert bm25_scores("red", texts) == pytest.approx(expected)
+    assert bm25_scorer("red", texts) == bm25_scores("red", texts)
+
+
+@pytest.mark.parametrize(
+    ("query", "texts", "best"),
+    [
+        pytest.param("東京の天気", ["大阪は明日も雨です", "明日の東京の天気は晴れです"], 1, id="japanese"),
+        pytest.param("เวลาเปิด", ["หอคอยสูงมาก", "ร้านมีเวลาเปิดสองทุ่ม"], 1, id="thai"),
+        pytest.param("the kiln", ["the wall the roof", "a kiln", "the door", "the step"], 1, id="the-rarer-word"),
+        pytest.param("kiln", ["kiln " + "wall " * 50, "kiln wall"], 1, id="the-shorter-text"),
+        pytest.param("kilns", ["walls", "kiln kilns"], 1, id="plural-beside-singular"),
+        pytest.param("configuration", ["comfort", "configured"], 1, id="forms-of-a-long-word"),
+    ],
+)
+def test_the_text_that_shares_the_rare_words_scores_best(query, texts, best):
+    scores = bm25_scores(query, texts)
+
+    assert scores.index(max(scores)) == best
+    assert scores[best] > 0
+
+
+@pytest.mark.parametrize("query", ["", " ?!", "unrelated"])
+def test_nothing_shared_scores_nothing(query):
+    assert bm25_scores(query, ["a kiln", "", "a wall"]) == [0.0, 0.0, 0.0]
+    assert bm25_scores(query, []) == []
+
+
+@settings(deadline=None)
+@given(hostile_text(6), st.lists(hostile_text(6), max_size=5))
+def test_there_is_one_finite_score_for_each_text(query, texts):
+    scores = bm25_scorer(query, texts)
+
+    assert len(scores) == len(texts)
+    assert all(math.isfinite(score) and score >= 0 for score in scores)
+    assert scores == bm25_scorer(query, list(texts))
+    assert bm25_scorer(query, texts[::-1]) == scores[::-1]
+
+
+def test_terms_are_the_same_when_they_are_remembered():
+    assert terms_of("a kiln that cracked") == tuple(tokenize("a kiln that cracked"))
+    assert terms_of("a kiln that cracked") is terms_of("a kiln " + "that cracked")
+
+
+def test_a_text_memory_is_bounded_and_keeps_the_newer_half():
+    memory: TextMemory[int] = TextMemory(max_bytes=1000)
+    for number in range(11):
+        memory.store(str(number), number, 100)
+
+    assert [number for number in range(11) if memory.get(str(number)) is not None] == [6, 7, 8, 9, 10]
+    assert (len(memory), memory.size_bytes) == (5, 500)
+
+
+def test_a_text_memory_keeps_the_first_value_and_nothing_too_large():
+    memory: TextMemory[str] = TextMemory(max_bytes=1000)
+    memory.store("kiln", "first", 10)
+    memory.store("kiln", "second", 10)
+    memory.store("large", "value", 501)
+
+    assert (memory.get("kiln"), memory.get("large"), memory.size_bytes) == ("first", None, 10)
