@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement
 
+from ctxopt_core.display.history_sheet import history_bar
 from ctxopt_core.display.html import as_element, as_markup, style_element
 from ctxopt_core.display.report_sheet import window_bars, window_parts
 from ctxopt_core.display.sheet import Bar, Segment, Sheet
-from ctxopt_core.display.history_sheet import history_bar
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.text.display_text import beginning
 from ctxopt_playground.comparison import Comparison, Outcome

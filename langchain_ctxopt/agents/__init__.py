@@ -1,1 +1,1 @@
-"""Agents: the middleware, the hook of prebuilt agents, and the tool that reads omitted content. Needs the extra `agents`."""
+"""Agents: middleware, the hook of prebuilt agents, the tool that reads omitted content. Needs the extra `agents`."""
