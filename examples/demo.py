@@ -154,7 +154,7 @@ def show_promise(model: WindowedChatModel, answer: AIMessage, report: FitReport)
     counted = answer.usage_metadata["input_tokens"] if answer.usage_metadata else None
     kept = counted is not None and counted <= model.input_limit
     print(
-        f"The model counted {counted} tokens (the report: {report.output_tokens}); its input limit is "
+        f"The model counted {counted} tokens (the report: {report.tokens_after}); its input limit is "
         f"{model.input_limit}: {'kept' if kept else 'BROKEN'}"
     )
     return kept

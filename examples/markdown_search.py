@@ -95,7 +95,7 @@ def _whole_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _grouped(blocks: Iterable[str]) -> Iterator[list[str]]:
-    """Neighbouring blocks together until a chunk is full; a heading begins a new one when this one is half full."""
+    """Neighboring blocks together until a chunk is full; a heading begins a new one when this one is half full."""
     group: list[str] = []
     size = 0
     for block in blocks:

@@ -17,7 +17,7 @@ from ctxopt_core.fitting.options import RequestSettings
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.runtime.event_loop import in_worker
 from langchain_ctxopt.optimizer import ContextOptimizer
-from langchain_ctxopt.per_call_optimizer import RequestFitting
+from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
 if TYPE_CHECKING:
     _ChatModel = BaseChatModel
@@ -52,7 +52,7 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
         )
         raise TypeError(message)
     plain = model.plain_class if isinstance(model, OptimizedChatModel) else type(model)
-    return _optimized(model, plain, RequestFitting.of(settings, _OWNER))
+    return _optimized(model, plain, PerCallOptimizer.of(settings, _OWNER))
 
 
 class Reports:
@@ -82,7 +82,7 @@ class OptimizedChatModel(_ChatModel):
     """What `with_optimizer` adds to the class of a chat model."""
 
     plain_class: ClassVar[type[BaseChatModel]]
-    request_fitting: ClassVar[RequestFitting]
+    request_fitting: ClassVar[PerCallOptimizer]
     reports: ClassVar[Reports]
 
     @property
@@ -188,14 +188,14 @@ class OptimizedChatModel(_ChatModel):
         return _unpickled, (self.plain_class, self.request_fitting), self.__getstate__()
 
 
-def _optimized(model: BaseChatModel, plain: type[BaseChatModel], fitting: RequestFitting) -> OptimizedChatModel:
+def _optimized(model: BaseChatModel, plain: type[BaseChatModel], fitting: PerCallOptimizer) -> OptimizedChatModel:
     copied = _unpickled(plain, fitting)
     copied.__setstate__(model.model_copy().__getstate__())
     copied.optimizer()  # a model without a window is an error now, not at the first call
     return copied
 
 
-def _unpickled(plain: type[BaseChatModel], fitting: RequestFitting) -> OptimizedChatModel:
+def _unpickled(plain: type[BaseChatModel], fitting: PerCallOptimizer) -> OptimizedChatModel:
     """Return an empty model of a class that is `plain` with fitting added.
 
     The settings belong to the class, so that LangChain can make models of it from fields alone, as its configurable

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.packing import Packing, pack_documents
 from ctxopt_core.documents.policy import DocumentPolicy
@@ -42,7 +42,7 @@ def compress(
     rendering: TemplatedDocuments,
     query: str,
     max_tokens: int,
-    budgeting: Budgeting,
+    model_budget: ModelBudget,
     policy: DocumentPolicy,
     score: str | ScoreOf | None,
 ) -> Compression:
@@ -52,7 +52,7 @@ def compress(
         TypeError: An item is not a LangChain document, or a score function returned something else than a number.
         ValueError: A document lacks a metadata key that the template needs.
     """
-    originals, counter = rendering.originals, budgeting.counter
+    originals, counter = rendering.originals, model_budget.counter
     views = document_views(originals, score)
     packing = pack_documents(views, max_tokens, counter, query=query, policy=policy, rendering=rendering)
     kept = [with_text(originals[i], packing.texts.get(i, originals[i].page_content)) for i in packing.kept]
@@ -60,7 +60,7 @@ def compress(
         views,
         packing,
         max_tokens,
-        budgeting,
+        model_budget,
         count_before=lambda: _before(rendering, counter),
         notes=_notes(packing, policy),
     )

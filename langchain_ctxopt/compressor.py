@@ -11,7 +11,7 @@ from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, PrivateAttr, field_serializer
 
-from ctxopt_core.budget.model_budget import Budgeting, budgeting_of, checked_share, tokens_of_share
+from ctxopt_core.budget.model_budget import ModelBudget, checked_share, model_budget_of, tokens_of_share
 from ctxopt_core.budget.shares import BudgetWarning, Percent, Shares
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.fitting.options import plain_fields
@@ -52,7 +52,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         share: The part of the model's input budget that documents may take, as a percentage; by default the documents'
             share of `Shares()`, 50. Not with `max_tokens`.
         documents: How documents are chosen, as `DocumentPolicy` or a mapping.
-        score: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
+        score_key: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
             `documents.score_order` says which scores are better.
         document_prompt: Formats one document, for counting: the one that the chain will format it by. By default its
             bare text. A text is taken as a template.
@@ -72,13 +72,13 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
     model: Any = None
     share: Share = None
     documents: DocumentSettings = DocumentPolicy()
-    score: str | ScoreOf | None = None
+    score_key: str | ScoreOf | None = None
     document_prompt: DocumentTemplate = None
     document_separator: str = "\n\n"
     token_counter: Any = Field(default=None, exclude=True, repr=False)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
-    _budgeting: Budgeting = PrivateAttr()
+    _model_budget: ModelBudget = PrivateAttr()
     _budget: int = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
@@ -90,18 +90,18 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         if self.max_tokens is None and self.model is None:
             message = "give `max_tokens`, or a `model` whose window says how much fits"
             raise ValueError(message)
-        self._budgeting = budgeting_of(
+        self._model_budget = model_budget_of(
             optional_settings(self.model),
             token_counter=self.token_counter,
             context_window=None,
             max_input_tokens=self.max_tokens,
             output_reserve=None,
             safety_margin=0,
-            target=None,
+            target_tokens=None,
             trigger=1.0,
             shares=_SHARES,
         )
-        budget = self._budgeting.budget
+        budget = self._model_budget.budget
         self._budget = tokens_of_share(self.share, budget) if self.max_tokens is None else self.max_tokens
 
     @property
@@ -212,4 +212,4 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         rendering = TemplatedDocuments(
             originals=documents, template=self.document_prompt, separator=self.document_separator
         )
-        return compress(rendering, query, self._budget, self._budgeting, self.documents, self.score)
+        return compress(rendering, query, self._budget, self._model_budget, self.documents, self.score_key)

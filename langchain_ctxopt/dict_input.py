@@ -16,31 +16,31 @@ from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.request import ContextRequest, Section
 from langchain_ctxopt.component_keys import ComponentKeys, component_keys, most_messages, stand_alone
 from langchain_ctxopt.documents import ListedDocuments, TemplatedDocuments, document_views
-from langchain_ctxopt.message_views import MessageViews
-from langchain_ctxopt.prompt_renderer import PromptFraming, PromptInput, entry_texts
+from langchain_ctxopt.message_views import LangChainMessages
+from langchain_ctxopt.prompt_renderer import PromptInput, PromptRenderer, entry_texts
 
 if TYPE_CHECKING:
     from langchain_ctxopt.optimizer import ContextOptimizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptStage:
+class DictInput:
     """One dict on its way to the prompt.
 
     Args:
         given: The dict and its keys.
         documents: Views of its documents.
         sections: Its extra sections.
-        framing: The prompt as the frame of the request.
+        renderer: The prompt as the frame of the request.
     """
 
     given: PromptInput
     documents: tuple[Document, ...]
     sections: tuple[Section, ...]
-    framing: PromptFraming
+    renderer: PromptRenderer
 
     @classmethod
-    def of(cls, optimizer: ContextOptimizer, prompt: BasePromptTemplate[Any], values: Mapping[str, Any]) -> PromptStage:
+    def of(cls, optimizer: ContextOptimizer, prompt: BasePromptTemplate[Any], values: Mapping[str, Any]) -> DictInput:
         """Find the components in a dict.
 
         Raises:
@@ -61,17 +61,17 @@ class PromptStage:
         given = PromptInput(
             values=values, keys=keys, history=_history(prompt, keys, values), as_text=as_text, rendering=rendering
         )
-        framing = PromptFraming(
+        renderer = PromptRenderer(
             prompt=prompt,
             given=given,
             counted_as_text=isinstance(rendering, TemplatedDocuments) and not as_text,
-            adds_up=_are_messages(given.history) and stand_alone(prompt, keys.history),
+            is_additive=_are_messages(given.history) and stand_alone(prompt, keys.history),
         )
         sections = tuple(
             Section(name=key, entries=entry_texts(key, values[key]), max_tokens=limits[key]) for key in keys.sections
         )
-        documents = document_views(originals, optimizer.score)
-        return cls(given=given, documents=documents, sections=sections, framing=framing)
+        documents = document_views(originals, optimizer.score_key)
+        return cls(given=given, documents=documents, sections=sections, renderer=renderer)
 
     def request(self, schemas: Sequence[Mapping[str, Any] | str]) -> ContextRequest:
         """Return the request that the dict and the model's tools make."""
@@ -80,7 +80,7 @@ class PromptStage:
             system=_texts(given.values, given.keys.system),
             query=_texts(given.values, given.keys.query),
             documents=self.documents,
-            history=MessageViews(given.history),
+            history=LangChainMessages(given.history),
             tools=tuple(schemas),
             sections=self.sections,
         )
@@ -88,7 +88,7 @@ class PromptStage:
     def output(self, fitted: FittedContext) -> Any:
         """Return the dict with what fits; the identical dict where nothing had to change."""
         joined = self.given.as_text and self.given.keys.documents is not None
-        if fitted.untouched and not joined:
+        if fitted.unchanged and not joined:
             return self.given.values
         documents = tuple(zip(fitted.documents.kept, fitted.document_texts(), strict=True))
         draft = Draft(system=fitted.system, query=fitted.query, documents=documents, trimming=fitted.history)

@@ -13,7 +13,7 @@ from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
-from langchain_ctxopt.message_views import MessageViews
+from langchain_ctxopt.message_views import LangChainMessages
 from langchain_ctxopt.prompt_renderer import kept_messages
 
 
@@ -53,7 +53,7 @@ def messages_of(given: Any) -> Sequence[Any]:
 
 def request_of_messages(messages: Sequence[Any], tools: Sequence[Any]) -> ContextRequest:
     """Return the request that a list of messages is."""
-    return ContextRequest(history=MessageViews(messages), tools=tuple(tools))
+    return ContextRequest(history=LangChainMessages(messages), tools=tuple(tools))
 
 
 def in_kind(given: Any, messages: Sequence[Any], draft: Draft) -> Any:

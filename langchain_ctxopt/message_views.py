@@ -41,7 +41,7 @@ _NEVER_SYSTEM: frozenset[type] = frozenset({HumanMessage, AIMessage, ToolMessage
 _PLAIN_ROLES: dict[type, str] = {HumanMessage: "user", AIMessage: "assistant", SystemMessage: "system"}
 
 
-class MessageViews(Sequence[Message]):
+class LangChainMessages(Sequence[Message]):
     """Lazy views of a list of messages: LangChain messages, OpenAI-shaped dicts, (role, text) pairs and texts.
 
     Args:

@@ -13,7 +13,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
-from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelSettings, first_name, first_tokens, token_limit
+from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
 from ctxopt_core.providers.tool_schemas import schemas_in
 
 _NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
@@ -29,18 +29,18 @@ class _Found:
     bound: Mapping[str, Any] = field(default_factory=dict)
 
 
-def optional_settings(model: object) -> ModelSettings | None:
+def optional_settings(model: object) -> ModelInfo | None:
     """Return what a model name or a model object says; None where there is neither.
 
     Raises:
         TypeError: `model` is neither.
     """
     if isinstance(model, str):
-        return ModelSettings(kind=f"the model {model!r}", name=model)
+        return ModelInfo(kind=f"the model {model!r}", name=model)
     return None if model is None else settings_of(model)
 
 
-def settings_of(model: object) -> ModelSettings:
+def settings_of(model: object) -> ModelInfo:
     """Read a model object, through bindings, retries, fallbacks, alternatives and sequences around it.
 
     Of a model with fallbacks the first one counts, of configurable alternatives the one that is configured.
@@ -59,10 +59,10 @@ def settings_of(model: object) -> ModelSettings:
     return own.called_with(found.bound)
 
 
-def _own_settings(model: object) -> ModelSettings:
+def _own_settings(model: object) -> ModelInfo:
     profile = getattr(model, "profile", None)
     profile = profile if isinstance(profile, Mapping) else {}
-    return ModelSettings(
+    return ModelInfo(
         name=first_name(getattr(model, attribute, None) for attribute in _NAME_ATTRIBUTES),
         max_input_tokens=_window(model, profile),
         max_output_tokens=token_limit(profile.get("max_output_tokens")),

@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.budget.model_budget import Budgeting, budgeting_of
+from ctxopt_core.budget.model_budget import ModelBudget, model_budget_of
 from ctxopt_core.budget.shares import Shares
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.policy import DocumentPolicy
@@ -24,13 +24,13 @@ from ctxopt_core.fitting.fit_request import fit_with, fitted_with
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.options import FitOptions, Overflow, plain_fields
-from ctxopt_core.fitting.request_renderer import ChatFraming, Draft, Framing
+from ctxopt_core.fitting.request_renderer import ChatRenderer, Draft, RequestRenderer
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknown
+from ctxopt_core.models.resolve_window import OnUnknownModel
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.runtime.event_loop import in_worker
-from langchain_ctxopt.dict_input import PromptStage
+from langchain_ctxopt.dict_input import DictInput
 from langchain_ctxopt.documents import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.events import REPORT_EVENT
@@ -49,11 +49,11 @@ from langchain_ctxopt.setting_fields import (
     reject_arguments,
 )
 
-Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, Framing, FitOptions], FittedContext]
-_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
+Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, RequestRenderer, FitOptions], FittedContext]
+_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target_tokens")
 _BUDGET_SETTINGS = (
     *(*_LIMITS, "trigger", "shares", "tools", "token_counter"),
-    *("prices", "attachment_tokens", "on_unknown", "catalogue"),
+    *("prices", "attachment_tokens", "on_unknown_model", "catalog"),
 )
 
 
@@ -74,13 +74,13 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         output_reserve: Tokens kept free for the answer; by default the model's own `max_tokens`, else 4,096 but at
             most an eighth of the window. 0 when only `max_input_tokens` is given.
         safety_margin: Further tokens kept free.
-        target: A limit of one's own, in tokens.
+        target_tokens: A limit of one's own, in tokens.
         trigger: The part of the input budget from which on requests are cut; see `ContextBudget`.
         shares: Guaranteed percentages of the components, as `Shares` or a mapping.
         documents: How documents are chosen, as `DocumentPolicy` or a mapping.
         history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
         protect: Components that may not be cut: `query`, `system`.
-        task: What is asked, where that is not the query: what documents and history are ranked by.
+        ranking_query: What is asked, where that is not the query: what documents and history are ranked by.
         overflow: `error` or `empty`; see `ctxopt_core.fit`.
         query_key: Key of the query; by default the first of `question`, `query`, `input` that is there.
         documents_key: Key of the documents; by default the first of `context`, `documents`.
@@ -90,12 +90,12 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         documents_as: `documents` gives documents back; `text` gives them rendered, ready for the template.
         document_prompt: Formats one document, for counting and for `text`. A text is taken as a template.
         document_separator: What stands between two documents.
-        score: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
+        score_key: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
         token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
         prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
         attachment_tokens: What an attachment of unknown size is charged, by its kind.
-        on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
-        catalogue: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
+        on_unknown_model: Whether a model whose window is not known is an error, or has the smallest window known.
+        catalog: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
         on_report: Called with the report of each fit.
 
     Raises:
@@ -111,13 +111,13 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     max_input_tokens: Limit = None
     output_reserve: Reserve = None
     safety_margin: Reserve = 0
-    target: Limit = None
+    target_tokens: Limit = None
     trigger: float = 1.0
     shares: ShareSettings = Shares()
     documents: DocumentSettings = DocumentPolicy()
     history: HistorySettings = HistoryPolicy()
     protect: tuple[str, ...] = ()
-    task: str = ""
+    ranking_query: str = ""
     overflow: Overflow = "error"
     query_key: str | None = None
     documents_key: str | None = None
@@ -127,15 +127,15 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     documents_as: Literal["documents", "text"] = "documents"
     document_prompt: DocumentTemplate = None
     document_separator: str | None = None
-    score: str | ScoreOf | None = None
+    score_key: str | ScoreOf | None = None
     token_counter: Any = Field(default=None, exclude=True, repr=False)
     prices: Mapping[str, Any] | None = None
     attachment_tokens: Mapping[str, int] | None = None
-    on_unknown: OnUnknown = "fallback"
-    catalogue: Any = Field(default=None, exclude=True, repr=False)
+    on_unknown_model: OnUnknownModel = "fallback"
+    catalog: Any = Field(default=None, exclude=True, repr=False)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
-    _budgeting: Budgeting = PrivateAttr()
+    _model_budget: ModelBudget = PrivateAttr()
     _options: FitOptions = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
@@ -145,16 +145,18 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             documents=self.documents,
             history=self.history,
             protect=frozenset(self.protect),
-            task=self.task,
+            ranking_query=self.ranking_query,
             overflow=self.overflow,
         )
         settings = {name: getattr(self, name) for name in _BUDGET_SETTINGS}
-        self._budgeting = budgeting_of(optional_settings(self.model), safety_margin=self.safety_margin or 0, **settings)
+        self._model_budget = model_budget_of(
+            optional_settings(self.model), safety_margin=self.safety_margin or 0, **settings
+        )
 
     @property
     def budget(self) -> ContextBudget:
         """The budget that inputs are fitted into."""
-        return self._budgeting.budget
+        return self._model_budget.budget
 
     def fit(self, value: Any, **changes: Any) -> OptimizedInput:
         """Fit one input and return it together with the report.
@@ -185,13 +187,13 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         """Return what an input counts as it is, rendered and with the tool schemas, in tokens."""
         if isinstance(value, dict):
             stage = self._stage(value)
-            return count_request(stage.request(self._budgeting.schemas), self._budgeting.counter, stage.framing)
-        request = request_of_messages(messages_of(value), self._budgeting.schemas)
-        return count_request(request, self._budgeting.counter, ChatFraming())
+            return count_request(stage.request(self._model_budget.schemas), self._model_budget.counter, stage.renderer)
+        request = request_of_messages(messages_of(value), self._model_budget.schemas)
+        return count_request(request, self._model_budget.counter, ChatRenderer())
 
     def within_budget(self, value: Any) -> bool:
         """Tell whether an input counts at most the input budget as it is."""
-        return self.count_tokens(value) <= self.budget.input_tokens
+        return self.count_tokens(value) <= self.budget.input_budget
 
     def with_changes(self, **changes: Any) -> ContextOptimizer:
         """Return a copy with other settings, validated as at construction."""
@@ -228,25 +230,25 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     def _fit_messages(self, value: Any, fitter: Fitter) -> OptimizedInput:
         messages = messages_of(value)
-        request = request_of_messages(messages, self._budgeting.schemas)
-        fitted = fitter(request, self.budget, self._budgeting.counter, ChatFraming(), self._options)
-        kept = value if fitted.untouched else in_kind(value, messages, Draft(trimming=fitted.history))
+        request = request_of_messages(messages, self._model_budget.schemas)
+        fitted = fitter(request, self.budget, self._model_budget.counter, ChatRenderer(), self._options)
+        kept = value if fitted.unchanged else in_kind(value, messages, Draft(trimming=fitted.history))
         return OptimizedInput(value=kept, report=fitted.report)
 
     def _fit_dict(self, value: dict[str, Any], fitter: Fitter) -> OptimizedInput:
         stage = self._stage(value)
-        request = stage.request(self._budgeting.schemas)
-        fitted = fitter(request, self.budget, self._budgeting.counter, stage.framing, self._options)
+        request = stage.request(self._model_budget.schemas)
+        fitted = fitter(request, self.budget, self._model_budget.counter, stage.renderer, self._options)
         return OptimizedInput(value=stage.output(fitted), report=fitted.report)
 
-    def _stage(self, value: dict[str, Any]) -> PromptStage:
+    def _stage(self, value: dict[str, Any]) -> DictInput:
         if self.prompt is None:
             message = (
                 "a dict can only be fitted with the prompt that it is meant for; pass `prompt=` to ContextOptimizer, "
                 "or place it after the prompt"
             )
             raise ValueError(message)
-        return PromptStage.of(self, self.prompt, value)
+        return DictInput.of(self, self.prompt, value)
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

@@ -11,11 +11,11 @@ from ctxopt_core.history.policy import HistoryPolicy
 from langchain_ctxopt.optimizer import ContextOptimizer
 
 _DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}
-_LIMITS = ("context_window", "max_input_tokens", "target")
+_LIMITS = ("context_window", "max_input_tokens", "target_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFitting:
+class PerCallOptimizer:
     """Makes the optimizer for one call.
 
     Args:
@@ -25,7 +25,7 @@ class RequestFitting:
     settings: Mapping[str, Any]
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], owner: str) -> RequestFitting:
+    def of(cls, settings: Mapping[str, Any], owner: str) -> PerCallOptimizer:
         """Validate settings before there is a model.
 
         Args:
@@ -39,7 +39,7 @@ class RequestFitting:
         reject_unknown_settings(settings, RequestSettings.__annotations__, owner)
         given = {**_DEFAULTS, **settings}
         # Some limit is needed to be validated with; the model that is called brings its own.
-        limit = {} if any(given.get(name) is not None for name in _LIMITS) else {"target": 1}
+        limit = {} if any(given.get(name) is not None for name in _LIMITS) else {"target_tokens": 1}
         checked = ContextOptimizer(**{**given, **limit})
         return cls(settings={name: getattr(checked, name) for name in given if name not in limit})
 
@@ -50,18 +50,18 @@ class RequestFitting:
         return isinstance(history, HistoryPolicy) and not isinstance(history.strategy, str)
 
     def optimizer_for(
-        self, model: object, tools: Iterable[object] = (), *, target: int | None = None
+        self, model: object, tools: Iterable[object] = (), *, target_tokens: int | None = None
     ) -> ContextOptimizer:
         """Return the optimizer of one call.
 
         Args:
             model: The model that is called, with all that is bound to it.
             tools: Tool schemas that go with the call and are not bound to the model yet.
-            target: A limit for this call alone, in tokens.
+            target_tokens: A limit for this call alone, in tokens.
         """
-        limit = {} if target is None else {"target": target}
+        limit = {} if target_tokens is None else {"target_tokens": target_tokens}
         return ContextOptimizer(model=model, tools=tuple(tools), **{**self.settings, **limit})
 
-    def with_changes(self, changes: Mapping[str, Any], owner: str) -> RequestFitting:
+    def with_changes(self, changes: Mapping[str, Any], owner: str) -> PerCallOptimizer:
         """Return a fitting with other settings, validated as at construction."""
-        return RequestFitting.of({**self.settings, **changes}, owner)
+        return PerCallOptimizer.of({**self.settings, **changes}, owner)

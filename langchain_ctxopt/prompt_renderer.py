@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.prompts import BasePromptTemplate
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
+from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, CountedConversation, message_tokens
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.rendering import DocumentRendering
 from ctxopt_core.fitting.request_renderer import Draft, schema_tokens
@@ -75,7 +75,7 @@ def kept_messages(originals: Sequence[Any], draft: Draft) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptFraming:
+class PromptRenderer:
     """A request as a prompt template renders it.
 
     Args:
@@ -83,14 +83,14 @@ class PromptFraming:
         given: The dict that it will be given.
         counted_as_text: Whether documents are counted as the joined text although they leave as documents, because a
             later step formats them with the same template.
-        adds_up: Whether the prompt renders each message of the history as that very message. A template may do
+        is_additive: Whether the prompt renders each message of the history as that very message. A template may do
             anything else with them, so that only its rendering tells what they cost.
     """
 
     prompt: BasePromptTemplate[Any]
     given: PromptInput
     counted_as_text: bool
-    adds_up: bool
+    is_additive: bool
 
     @property
     def documents(self) -> DocumentRendering:
@@ -101,7 +101,7 @@ class PromptFraming:
         """The message around the system text belongs to the template."""
         return 0
 
-    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+    def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of the prompt rendered with its sections and empty components, and of tool schemas.
 
         The query, which is never empty, is rendered and taken off again: a template may say something else without it.
@@ -110,7 +110,9 @@ class PromptFraming:
         rendered = self._rendered(Draft(query=request.query_texts), request, counter)
         return max(0, rendered - asked) + self._beside(request, counter)
 
-    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+    def count(
+        self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
+    ) -> int:
         """Return the tokens of the prompt rendered with the parts of `draft`."""
         return self._rendered(draft, request, counter) + self._beside(request, counter)
 

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from llamaindex_ctxopt.events import ContextOptimizedEvent
     from llamaindex_ctxopt.guard.llm import with_optimizer
     from llamaindex_ctxopt.memory import ContextOptimizerMemory
-    from llamaindex_ctxopt.optimizer import ContextOptimizer
+    from llamaindex_ctxopt.optimizer import EngineOptimizer
     from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
     from llamaindex_ctxopt.retriever import ContextOptimizerRetriever
 
 __all__ = [
     "ContextOptimizedEvent",
-    "ContextOptimizer",
     "ContextOptimizerMemory",
     "ContextOptimizerPostprocessor",
     "ContextOptimizerRetriever",
+    "EngineOptimizer",
     "with_optimizer",
 ]
 
 _HOMES = {
     "ContextOptimizedEvent": "llamaindex_ctxopt.events",
-    "ContextOptimizer": "llamaindex_ctxopt.optimizer",
+    "EngineOptimizer": "llamaindex_ctxopt.optimizer",
     "ContextOptimizerMemory": "llamaindex_ctxopt.memory",
     "ContextOptimizerPostprocessor": "llamaindex_ctxopt.postprocessor",
     "ContextOptimizerRetriever": "llamaindex_ctxopt.retriever",

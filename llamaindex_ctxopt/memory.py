@@ -41,7 +41,7 @@ class ContextOptimizerMemory(BaseMemory):
 
     `get` changes nothing and gives the same at every call: copies of the messages that fit, system messages and the
     last user message always among them, calls of tools with all their results or not at all. What is stored is not
-    touched. A memory that a `ContextOptimizer` hands out shares its budget with the documents of the same request.
+    touched. A memory that a `EngineOptimizer` hands out shares its budget with the documents of the same request.
 
     Of a memory that cuts by itself (`ChatMemoryBuffer`, `ChatSummaryMemoryBuffer`, `Memory` without blocks) all stored
     messages are read. Any other is asked by its own `get`, since it may add something to them.
@@ -65,7 +65,7 @@ class ContextOptimizerMemory(BaseMemory):
         """Take the planner that decides; a memory without one could show nothing."""
         super().model_post_init(context)
         if not isinstance(context, _Planned):
-            message = "a ContextOptimizerMemory is made by `from_defaults`, or by `memory` of a ContextOptimizer"
+            message = "a ContextOptimizerMemory is made by `from_defaults`, or by `memory` of a EngineOptimizer"
             raise TypeError(message)
         self._planner = context.planner
 
@@ -107,7 +107,7 @@ class ContextOptimizerMemory(BaseMemory):
 
     def tokenizer_fn(self, text: str) -> Sequence[int]:
         """Return as many numbers as a text has tokens: engines that see it say what they put before the history."""
-        return range(self._planner.plan.budgeting.counter.count(text))
+        return range(self._planner.plan.model_budget.counter.count(text))
 
     def get(self, input: str | ChatMessage | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return copies of the messages that fit.

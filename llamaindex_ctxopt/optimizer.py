@@ -26,18 +26,18 @@ from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
 from llamaindex_ctxopt.retriever import ContextOptimizerRetriever
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
-_OWNER = "ContextOptimizer"
+_OWNER = "EngineOptimizer"
 E = TypeVar("E")
 
 
-class ContextOptimizer:
+class EngineOptimizer:
     """Fits the requests of one engine into its model's context window.
 
     In LlamaIndex nothing sees a whole request: a postprocessor knows nodes and the query, a memory knows messages. The
     parts that this hands out share one budget, so that documents and history borrow from each other, and one user turn
     is one model call.
 
-        optimizer = ContextOptimizer(llm=llm)
+        optimizer = EngineOptimizer(llm=llm)
         engine = index.as_chat_engine(
             chat_mode="context",
             llm=llm,
@@ -82,7 +82,7 @@ class ContextOptimizer:
     @property
     def budget(self) -> ContextBudget:
         """The budget that requests are fitted into."""
-        return self._planner.plan.budgeting.budget
+        return self._planner.plan.model_budget.budget
 
     @property
     def last_report(self) -> FitReport | None:

@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict, Field, PrivateAttr, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 
-from ctxopt_core.budget.model_budget import Budgeting, tokens_of_share
+from ctxopt_core.budget.model_budget import ModelBudget, tokens_of_share
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.runtime.event_loop import in_worker
@@ -82,7 +82,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     token_counter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False, frozen=True)
 
-    _budgeting: Budgeting = PrivateAttr()
+    _model_budget: ModelBudget = PrivateAttr()
     _budget: int = PrivateAttr()
     _planner: NodePlanner | None = PrivateAttr(default=None)
     _last_report: FitReport | None = PrivateAttr(default=None)
@@ -108,8 +108,8 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
             return
         self._check_limits()
         settings = FitSettings(max_input_tokens=self.max_tokens, token_counter=self.token_counter)
-        self._budgeting = settings.budgeting(self.model if self.llm is None else self.llm)
-        self._budget = self.max_tokens or tokens_of_share(self.share, self._budgeting.budget)
+        self._model_budget = settings.model_budget(self.model if self.llm is None else self.llm)
+        self._budget = self.max_tokens or tokens_of_share(self.share, self._model_budget.budget)
 
     @property
     def budget_tokens(self) -> int:
@@ -138,7 +138,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         self._check_alone("have that one make another instead of dumping it")
         data = super().custom_model_dump(handler, info)
         if self.llm is not None:
-            window = self._budgeting.budget.window
+            window = self._model_budget.budget.window
             data.update(max_tokens=self._budget, share=None, model=window.model if window else None)
         return data
 
@@ -180,7 +180,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
 
     def _packed(self, nodes: Sequence[NodeWithScore], query: str) -> PackedNodes:
         self._check_alone("ask that one for its plan")
-        return pack_nodes(nodes, query, self._budget, self._budgeting, self.documents)
+        return pack_nodes(nodes, query, self._budget, self._model_budget, self.documents)
 
     def _announced(self, nodes: Sequence[NodeWithScore], query: str) -> AbstractContextManager[EventContext]:
         """Tell the callback manager, as rerankers do."""
@@ -214,7 +214,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
 
     def _check_alone(self, remedy: str) -> None:
         if self._planner is not None:
-            message = f"this postprocessor shares the budget of a ContextOptimizer: {remedy}"
+            message = f"this postprocessor shares the budget of a EngineOptimizer: {remedy}"
             raise ValueError(message)
 
 

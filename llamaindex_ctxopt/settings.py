@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
 
-from ctxopt_core.budget.model_budget import Budgeting, budgeting_of, checked_share
+from ctxopt_core.budget.model_budget import ModelBudget, checked_share, model_budget_of
 from ctxopt_core.budget.shares import Percent, Shares
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.fitting.options import (
@@ -21,13 +21,13 @@ from ctxopt_core.fitting.options import (
     reject_unknown_settings,
 )
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknown
-from ctxopt_core.models.window_sources import UserCatalogue
+from ctxopt_core.models.resolve_window import OnUnknownModel
+from ctxopt_core.models.window_sources import UserCatalog
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.validation import optional_token_amount, token_amount
 from llamaindex_ctxopt.models.model_settings import chosen_tokenizer, optional_settings
 
-_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target")
+_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target_tokens")
 _VALUES: Mapping[str, Any] = {"shares": Shares, "documents": DocumentPolicy, "history": HistoryPolicy}
 _BUDGET_SETTINGS = (
     *_LIMITS,
@@ -36,8 +36,8 @@ _BUDGET_SETTINGS = (
     "shares",
     "prices",
     "attachment_tokens",
-    "on_unknown",
-    "catalogue",
+    "on_unknown_model",
+    "catalog",
 )
 Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
 """A percentage above 0, or None."""
@@ -57,11 +57,11 @@ class FitSettingValues(RequestSettings, total=False):
 
     Attributes:
         documents: How nodes are chosen, as `DocumentPolicy` or a mapping.
-        task: What is asked, where that is not the query: what documents and history are ranked by.
+        ranking_query: What is asked, where that is not the query: what documents and history are ranked by.
     """
 
     documents: DocumentPolicy | Mapping[str, Any]
-    task: str
+    ranking_query: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,24 +77,24 @@ class FitSettings:
     max_input_tokens: int | None = None
     output_reserve: int | None = None
     safety_margin: int = 0
-    target: int | None = None
+    target_tokens: int | None = None
     trigger: float = 1.0
     shares: Shares = field(default_factory=Shares)
     documents: DocumentPolicy = field(default_factory=DocumentPolicy)
     history: HistoryPolicy = field(default_factory=HistoryPolicy)
     protect: tuple[str, ...] = ("query",)
-    task: str = ""
+    ranking_query: str = ""
     overflow: Overflow = "error"
     token_counter: object = None
     prices: Mapping[str, Any] | None = None
     attachment_tokens: Mapping[str, int] | None = None
-    on_unknown: OnUnknown = "fallback"
-    catalogue: UserCatalogue | None = None
+    on_unknown_model: OnUnknownModel = "fallback"
+    catalog: UserCatalog | None = None
     on_report: Callable[[FitReport], None] | None = None
     options: FitOptions = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("context_window", "max_input_tokens", "target"):
+        for name in ("context_window", "max_input_tokens", "target_tokens"):
             object.__setattr__(self, name, optional_token_amount(name, getattr(self, name)))
         object.__setattr__(
             self, "output_reserve", optional_token_amount("output_reserve", self.output_reserve, minimum=0)
@@ -111,7 +111,7 @@ class FitSettings:
             documents=self.documents,
             history=self.history,
             protect=frozenset(protect),
-            task=self.task,
+            ranking_query=self.ranking_query,
             overflow=self.overflow,
         )
         object.__setattr__(self, "options", options)
@@ -139,7 +139,7 @@ class FitSettings:
         """Return the settings by their names."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
 
-    def budgeting(self, llm: object, schemas: Sequence[Mapping[str, Any] | str] = ()) -> Budgeting:
+    def model_budget(self, llm: object, schemas: Sequence[Mapping[str, Any] | str] = ()) -> ModelBudget:
         """Return budget and token counter for a model.
 
         Args:
@@ -150,7 +150,7 @@ class FitSettings:
             ValueError: Neither the model nor the settings tell a limit.
             TypeError: `llm` is no model.
         """
-        return budgeting_of(
+        return model_budget_of(
             optional_settings(llm),
             token_counter=chosen_tokenizer() if self.token_counter is None else self.token_counter,
             tools=tuple(schemas),

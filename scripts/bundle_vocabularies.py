@@ -67,14 +67,14 @@ def verified_bytes(vocabulary: PublishedVocabulary, cache: Path) -> bytes:
 
 
 def tiktoken_licence() -> str:
-    """The licence text that tiktoken's distribution carries."""
+    """The license text that tiktoken's distribution carries."""
     files = importlib.metadata.files("tiktoken") or []
-    licence = next(file for file in files if file.name == "LICENSE")
-    return licence.read_text().strip()
+    license_text = next(file for file in files if file.name == "LICENSE")
+    return license_text.read_text().strip()
 
 
 def readme(rows: Iterable[tuple[PublishedVocabulary, int]]) -> str:
-    """The page beside the files: what they are, where they come from, under which licence."""
+    """The page beside the files: what they are, where they come from, under which license."""
     table = "\n".join(f"| `{row.encoding}.tiktoken` | {size:,} | `{row.sha256}` |" for row, size in rows)
     tiktoken = importlib.metadata.version("tiktoken")
     llama_index = importlib.metadata.version("llama-index-core")

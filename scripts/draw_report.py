@@ -33,10 +33,10 @@ import demo  # noqa: E402  (an example is no package)
 from ctxopt_core import FitReport  # noqa: E402
 from langchain_ctxopt import ContextOptimizer  # noqa: E402
 
-COLOURS: Mapping[str, tuple[str, str]] = MappingProxyType(
+COLORS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {"report-light.svg": ("#1f2328", "#ffffff"), "report-dark.svg": ("#e6edf3", "none")}
 )
-"""The colours of texts and background: the light one is what is shown where nobody asks which page it is on."""
+"""The colors of texts and background: the light one is what is shown where nobody asks which page it is on."""
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
         record_chunks()
     report = drawn_report()
     IMAGES.mkdir(exist_ok=True)
-    for name in COLOURS:
+    for name in COLORS:
         (IMAGES / name).write_text(drawing(report, name), encoding="utf-8")
     for page in PAGES:
         page.write_text(ALTERNATIVE.sub(rf"\g<1>{in_words(report)}", page.read_text("utf-8")), encoding="utf-8")
@@ -71,7 +71,7 @@ def drawn_report() -> FitReport:
 
 def drawing(report: FitReport, name: str) -> str:
     """Return the figure as SVG; the same report gives the same text, on any day."""
-    ink, background = COLOURS[name]
+    ink, background = COLORS[name]
     style = {"svg.fonttype": "none", "svg.hashsalt": "ctxopt", "figure.facecolor": background}
     inked = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), ink)
     stored = io.StringIO()

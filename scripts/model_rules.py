@@ -10,7 +10,7 @@ from datetime import date
 from model_kinds import home_name, is_a_model, is_closed, is_generic, kind_of, tokenizer_of
 from model_sources import Listing
 
-from ctxopt_core.models.catalog import CatalogueRow
+from ctxopt_core.models.catalog import CatalogRow
 from ctxopt_core.models.model_ids import id_spellings
 from ctxopt_core.models.model_lookup import ModelIndex
 
@@ -40,18 +40,18 @@ class Disagreement:
 class Table:
     """The rows by normal id, how each id is spelled, and what was decided on the way."""
 
-    rows: dict[str, CatalogueRow] = field(default_factory=dict)
+    rows: dict[str, CatalogRow] = field(default_factory=dict)
     spelled: dict[str, str] = field(default_factory=dict)
     ambiguous: set[str] = field(default_factory=set)
     disagreements: list[Disagreement] = field(default_factory=list)
 
-    def add(self, model: str, spelled: str, row: CatalogueRow) -> None:
+    def add(self, model: str, spelled: str, row: CatalogRow) -> None:
         self.rows[model] = row
         self.spelled[model] = spelled if id_spellings(spelled)[0] == model else model
 
 
 def build_table(
-    reviewed: Iterable[CatalogueRow],
+    reviewed: Iterable[CatalogRow],
     aliases: Mapping[str, str],
     said: Iterable[Listing],
     today: date,
@@ -92,7 +92,7 @@ def _by_owner(said: Iterable[Listing], skipped: set[str]) -> tuple[dict[str, lis
     return dict(sorted(home.items())), dict(sorted(hosted.items()))
 
 
-def _add_home(table: Table, known: ModelIndex[CatalogueRow], name: str, listed: list[Listing], today: date) -> None:
+def _add_home(table: Table, known: ModelIndex[CatalogRow], name: str, listed: list[Listing], today: date) -> None:
     if name not in table.rows:
         row, base = _row(name, listed, today), known.find(name)
         taken = row if base is None or base.kind != row.kind else _of_snapshot(base, row, listed)
@@ -100,7 +100,7 @@ def _add_home(table: Table, known: ModelIndex[CatalogueRow], name: str, listed: 
     _note(table, name, listed)
 
 
-def _add_hosted(table: Table, known: ModelIndex[CatalogueRow], model: str, listed: list[Listing], today: date) -> None:
+def _add_hosted(table: Table, known: ModelIndex[CatalogRow], model: str, listed: list[Listing], today: date) -> None:
     host, _, name = model.rpartition("/")
     if model not in table.rows:
         row = _row(name, listed, today)
@@ -114,20 +114,20 @@ def _add_hosted(table: Table, known: ModelIndex[CatalogueRow], model: str, liste
     _note(table, model, listed)
 
 
-def _of_snapshot(base: CatalogueRow, row: CatalogueRow, listed: list[Listing]) -> CatalogueRow:
+def _of_snapshot(base: CatalogRow, row: CatalogRow, listed: list[Listing]) -> CatalogRow:
     """Return the figures of an id of which a reviewed one is the beginning."""
     larger = sorted(item.limit for item in listed if item.limit * ROUNDING > base.context_window)
     agreed = len({item.source for item in listed if item.limit in larger}) > 1 and len(larger) == len(listed)
     return row if agreed else _capped(base, row)
 
 
-def _on_host(base: CatalogueRow, row: CatalogueRow, listed: list[Listing]) -> CatalogueRow:
+def _on_host(base: CatalogRow, row: CatalogRow, listed: list[Listing]) -> CatalogRow:
     """Return the figures of a model on a host, where those of its home provider are `base`."""
     as_home = {item.source for item in listed if not _is_below(item.limit, base.input_limit)}
     return _capped(base, replace(row, context_window=base.context_window) if len(as_home) > 1 else row)
 
 
-def _row(name: str, listed: list[Listing], today: date) -> CatalogueRow:
+def _row(name: str, listed: list[Listing], today: date) -> CatalogRow:
     """Return what the sources of one id say together: the smaller figures.
 
     Where the larger window is the smaller and the longest answer, one source names the window and the other the
@@ -138,7 +138,7 @@ def _row(name: str, listed: list[Listing], today: date) -> CatalogueRow:
     answer = min(answers, default=None)
     told_apart = answer is not None and low < high and abs(high - low - answer) <= (1 - ROUNDING) * answer
     kinds = [item.kind for item in listed if item.kind not in (None, "chat")]
-    return CatalogueRow(
+    return CatalogRow(
         ids=(),
         context_window=high if told_apart else low,
         max_input_tokens=low if told_apart else None,
@@ -150,7 +150,7 @@ def _row(name: str, listed: list[Listing], today: date) -> CatalogueRow:
     )
 
 
-def _capped(base: CatalogueRow, row: CatalogueRow) -> CatalogueRow:
+def _capped(base: CatalogRow, row: CatalogRow) -> CatalogRow:
     """Return the figures of `row` where they are below those of `base`, and `base` itself where none is."""
     answers = [answer for answer in (base.max_output_tokens, row.max_output_tokens) if answer is not None]
     lower_answer = base.max_output_tokens is not None and min(answers) < ROUNDING * base.max_output_tokens
@@ -158,7 +158,7 @@ def _capped(base: CatalogueRow, row: CatalogueRow) -> CatalogueRow:
     if not lower_answer and not lower_input:
         return base
     window = row if lower_input else base
-    return CatalogueRow(
+    return CatalogRow(
         ids=(),
         context_window=window.context_window,
         max_input_tokens=window.max_input_tokens,
@@ -177,7 +177,7 @@ def _is_below(limit: int, other: int) -> bool:
 
 def _replace_placeholders(table: Table, smallest: int) -> None:
     """Replace windows that are too small to be true, and mark the other small ones as those of older models."""
-    named: dict[str, list[CatalogueRow]] = defaultdict(list)
+    named: dict[str, list[CatalogRow]] = defaultdict(list)
     for model, row in table.rows.items():
         if row.kind == "chat":
             named[model.rpartition("/")[2]].append(row)
@@ -194,9 +194,9 @@ def _replace_placeholders(table: Table, smallest: int) -> None:
             table.rows[model] = replace(row, kind="legacy")
 
 
-def _lend_bare_names(table: Table, known: ModelIndex[CatalogueRow], skipped: set[str]) -> None:
+def _lend_bare_names(table: Table, known: ModelIndex[CatalogRow], skipped: set[str]) -> None:
     """Give the names of what hosts serve to the rows that they stand for without a host, if there is one."""
-    owners: dict[str, list[CatalogueRow]] = defaultdict(list)
+    owners: dict[str, list[CatalogRow]] = defaultdict(list)
     for model, row in table.rows.items():
         host, _, name = model.rpartition("/")
         if host and name not in table.rows and name not in skipped:
@@ -213,7 +213,7 @@ def _lend_bare_names(table: Table, known: ModelIndex[CatalogueRow], skipped: set
             table.ambiguous.add(name)
 
 
-def _agreed(rows: list[CatalogueRow]) -> CatalogueRow:
+def _agreed(rows: list[CatalogRow]) -> CatalogRow:
     smaller = min(rows, key=lambda row: row.input_limit)
     answers = [row.max_output_tokens for row in rows if row.max_output_tokens is not None]
     sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
@@ -228,10 +228,10 @@ def _note(table: Table, model: str, listed: list[Listing]) -> None:
         table.disagreements.append(Disagreement(model=model, said=said, taken=taken.input_limit))
 
 
-def rows_with_ids(table: Table, reviewed: Iterable[CatalogueRow]) -> Iterator[CatalogueRow]:
+def rows_with_ids(table: Table, reviewed: Iterable[CatalogRow]) -> Iterator[CatalogRow]:
     """Yield the rows with their ids, the reviewed ones first; ids with the same figures share a row."""
     order = list(reviewed)
-    ids: dict[CatalogueRow, list[str]] = {row: list(row.ids) for row in order}
+    ids: dict[CatalogRow, list[str]] = {row: list(row.ids) for row in order}
     for model in sorted(table.rows):
         known = ids.setdefault(table.rows[model], [])
         if table.spelled[model] not in known:

@@ -1,9 +1,9 @@
-"""Build the catalogue of models from what published packages say, under the reviewed rows that are kept by hand.
+"""Build the catalog of models from what published packages say, under the reviewed rows that are kept by hand.
 
 `scripts/reviewed_models.json` is that hand-kept file: add a row there, or correct one, and run this again. It never
 runs in tests; it needs the package itself and pip, which may need the network.
 
-    .venv/bin/python scripts/update_models.py                  download the packages and write the catalogue
+    .venv/bin/python scripts/update_models.py                  download the packages and write the catalog
     .venv/bin/python scripts/update_models.py --wheels FOLDER  use the wheels in FOLDER
     .venv/bin/python scripts/update_models.py --disagreements  list where the sources differ, and what was taken
     .venv/bin/python scripts/update_models.py --profiles       compare the result with LangChain's own profiles
@@ -24,18 +24,18 @@ from typing import Any
 from model_rules import RULE, Table, build_table, rows_with_ids
 from model_sources import LANGCHAIN, LLAMA_INDEX, Listing, download, listings, other_kinds, versions, wheels
 
-from ctxopt_core.models.catalog import CatalogueRow, smallest_chat_window
+from ctxopt_core.models.catalog import CatalogRow, smallest_chat_window
 from ctxopt_core.models.model_ids import id_spellings
 from ctxopt_core.models.model_lookup import ModelIndex
 
 REVIEWED = Path(__file__).with_name("reviewed_models.json")
-CATALOGUE = Path(__file__).resolve().parent.parent / "core" / "ctxopt_core" / "models" / "models.json"
+CATALOG = Path(__file__).resolve().parent.parent / "core" / "ctxopt_core" / "models" / "models.json"
 
 
-def reviewed_rows(content: dict[str, Any]) -> list[CatalogueRow]:
+def reviewed_rows(content: dict[str, Any]) -> list[CatalogRow]:
     optional = ("max_input_tokens", "max_output_tokens", "kind")
     return [
-        CatalogueRow(
+        CatalogRow(
             ids=tuple(row["ids"]),
             context_window=row["context_window"],
             tokenizer=row["tokenizer"],
@@ -59,7 +59,7 @@ def sources(found: dict[str, str]) -> dict[str, str]:
     }
 
 
-def entry(row: CatalogueRow) -> list[Any]:
+def entry(row: CatalogRow) -> list[Any]:
     """Return a row as the file holds it: ids, their normal spellings where one differs, figures and the rest."""
     normal = " ".join(id_spellings(model)[0] for model in row.ids)
     listed = " ".join(row.ids)
@@ -68,13 +68,13 @@ def entry(row: CatalogueRow) -> list[Any]:
     return [listed, "" if normal == listed else normal, *figures, *named]
 
 
-def written(header: dict[str, Any], rows: list[CatalogueRow]) -> str:
+def written(header: dict[str, Any], rows: list[CatalogRow]) -> str:
     """Return the file: one row on one line, so that differences between two versions can be read."""
     lines = ",\n".join(json.dumps(entry(row), separators=(",", ":")) for row in rows)
     return json.dumps(header, indent=1)[:-2] + f',\n "rows": [\n{lines}\n]\n}}\n'
 
 
-def update(found: dict[str, Path]) -> tuple[Table, list[CatalogueRow]]:
+def update(found: dict[str, Path]) -> tuple[Table, list[CatalogRow]]:
     content = json.loads(REVIEWED.read_text(encoding="utf-8"))
     reviewed = reviewed_rows(content)
     table = build_table(reviewed, content["aliases"], listings(found), date.today(), other_kinds(found))
@@ -86,13 +86,13 @@ def update(found: dict[str, Path]) -> tuple[Table, list[CatalogueRow]]:
         "ambiguous": " ".join(sorted(table.ambiguous)),
         "columns": "ids, normal spellings if others, window, input limit, answer limit, kind, tokenizer, sources, date",
     }
-    CATALOGUE.write_text(written(header, rows), encoding="utf-8")
+    CATALOG.write_text(written(header, rows), encoding="utf-8")
     return table, rows
 
 
-def print_summary(table: Table, rows: list[CatalogueRow]) -> None:
+def print_summary(table: Table, rows: list[CatalogRow]) -> None:
     chat = sum(len(row.ids) for row in rows if row.kind == "chat")
-    size, packed = CATALOGUE.stat().st_size, len(zlib.compress(CATALOGUE.read_bytes(), 9))
+    size, packed = CATALOG.stat().st_size, len(zlib.compress(CATALOG.read_bytes(), 9))
     print(f"{len(rows)} rows, {len(table.rows)} ids, {chat} of chat models, {len(table.ambiguous)} ambiguous names")
     print(f"{len(table.disagreements)} disagreements; {size:,} bytes, {packed:,} compressed")
 
@@ -103,8 +103,8 @@ def print_disagreements(table: Table) -> None:
 
 
 def print_profiles(table: Table, profiles: Iterable[Listing]) -> None:
-    """Print where the catalogue has other limits than LangChain's profiles."""
-    content = json.loads(CATALOGUE.read_text(encoding="utf-8"))
+    """Print where the catalog has other limits than LangChain's profiles."""
+    content = json.loads(CATALOG.read_text(encoding="utf-8"))
     names = content["ambiguous"].split()
     index = ModelIndex.of_normal_ids(table.rows, ambiguous=names, aliases=content["aliases"])
     compared = larger = smaller = missing = 0
@@ -117,7 +117,7 @@ def print_profiles(table: Table, profiles: Iterable[Listing]) -> None:
         if row is not None and profile.limit not in (row.input_limit, row.context_window):
             larger += row.input_limit > profile.limit
             smaller += row.input_limit < profile.limit
-            print(f"{profile.model}: profile {profile.limit}, catalogue {row.context_window} / {row.input_limit}")
+            print(f"{profile.model}: profile {profile.limit}, catalog {row.context_window} / {row.input_limit}")
     print(f"{compared} profiles compared: {missing} not found, {smaller} smaller here, {larger} larger here")
 
 

@@ -52,7 +52,7 @@ def test_a_drawing_is_the_same_each_time(drawing: ModuleType, report: FitReport)
 
 def test_the_drawn_request_has_all_components_and_is_cut(report: FitReport) -> None:
     assert all(component.before > 0 for component in report.components.values())
-    assert report.input_tokens > report.input_budget >= report.output_tokens
+    assert report.tokens_before > report.input_budget >= report.tokens_after
     assert report.within_budget
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ctxopt_core.errors import ContextBudgetError, CtxoptError, SummaryError, UnknownModelError
     from ctxopt_core.fitting.fit_request import afit, fit, plan
     from ctxopt_core.fitting.fitted_context import FittedContext
-    from ctxopt_core.fitting.request_renderer import ChatFraming, Framing
+    from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
     from ctxopt_core.history.history_view import HistoryStrategy, HistoryView
     from ctxopt_core.history.policy import HistoryPolicy
     from ctxopt_core.history.trim import trim_history
@@ -51,7 +51,7 @@ __all__ = [
     "Attachment",
     "BudgetWarning",
     "CallableCounter",
-    "ChatFraming",
+    "ChatRenderer",
     "ContextBudget",
     "ContextBudgetError",
     "ContextRequest",
@@ -61,7 +61,6 @@ __all__ = [
     "EstimateCounter",
     "FitReport",
     "FittedContext",
-    "Framing",
     "HistoryPolicy",
     "HistoryStrategy",
     "HistoryView",
@@ -69,6 +68,7 @@ __all__ = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "RequestRenderer",
     "Scorer",
     "Section",
     "Shares",
@@ -102,7 +102,7 @@ _HOMES = {
     "Attachment": "messages.message",
     "BudgetWarning": "budget.shares",
     "CallableCounter": "counting.callable_counter",
-    "ChatFraming": "fitting.request_renderer",
+    "ChatRenderer": "fitting.request_renderer",
     "ContextBudget": "budget.context_budget",
     "ContextBudgetError": "errors",
     "ContextRequest": "request",
@@ -112,7 +112,7 @@ _HOMES = {
     "EstimateCounter": "counting.estimate_counter",
     "FitReport": "reports.fit_report",
     "FittedContext": "fitting.fitted_context",
-    "Framing": "fitting.request_renderer",
+    "RequestRenderer": "fitting.request_renderer",
     "HistoryPolicy": "history.policy",
     "HistoryStrategy": "history.history_view",
     "HistoryView": "history.history_view",

@@ -25,7 +25,7 @@ class Displayed:
 
         Args:
             standalone: Whether it is a whole page, which follows the reader's choice of light or dark, or a part for
-                another page, which takes the colours of that page.
+                another page, which takes the colors of that page.
         """
         from ctxopt_core.display.html import as_html
 

@@ -10,7 +10,7 @@ from ctxopt_core.budget.model_budget import counter_of
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.sweeps.trials import Trial, read_whole, trials
 from ctxopt_playground.settings import PLAIN_STRATEGIES, SUMMARIZING_STRATEGIES, ComparedStrategy, PlaygroundSettings
@@ -34,9 +34,9 @@ class Outcome:
         strategy: The strategy.
         fitted: What is left of the request.
         error: Why there is no fit: counts, no content.
-        input_tokens: What the request counts as it came, rendered.
-        output_tokens: What is left of it counts, rendered.
-        saved_tokens: Tokens that were saved.
+        tokens_before: What the request counts as it came, rendered.
+        tokens_after: What is left of it counts, rendered.
+        tokens_saved: Tokens that were saved.
         saved_usd: What the request as it came would have cost more, in USD; None where the price is not known.
         cost_usd: What it costs now as input, in USD; None where the price is not known.
         documents_kept: Documents that stay whole.
@@ -44,7 +44,7 @@ class Outcome:
         documents_dropped: Documents that went.
         turns_kept: Turns that stay whole, the current one among them; so are the next three.
         turns_shortened: Turns that stay in part.
-        turns_summarised: Turns that a summary stands for.
+        turns_summarized: Turns that a summary stands for.
         turns_dropped: Turns that went.
         within_budget: Whether what is left counts at most the input budget.
     """
@@ -52,9 +52,9 @@ class Outcome:
     strategy: ComparedStrategy
     fitted: FittedContext | None = None
     error: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    saved_tokens: int | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    tokens_saved: int | None = None
     saved_usd: float | None = None
     cost_usd: float | None = None
     documents_kept: int | None = None
@@ -62,7 +62,7 @@ class Outcome:
     documents_dropped: int | None = None
     turns_kept: int | None = None
     turns_shortened: int | None = None
-    turns_summarised: int | None = None
+    turns_summarized: int | None = None
     turns_dropped: int | None = None
     within_budget: bool = False
 
@@ -99,7 +99,7 @@ def compare(request: ContextRequest, settings: PlaygroundSettings) -> Comparison
     except ContextBudgetError as error:
         outcomes = tuple(Outcome(strategy=name, error=str(error)) for name in settings.compared)
         return Comparison(outcomes=outcomes, budget=None)
-    tried = trials(whole, budget, settings.cuts, counter_of(budget), ChatFraming(), FitOptions())
+    tried = trials(whole, budget, settings.cuts, counter_of(budget), ChatRenderer(), FitOptions())
     named = zip(settings.compared, tried, strict=True)
     return Comparison(outcomes=tuple(_outcome(name, trial) for name, trial in named), budget=budget)
 
@@ -115,9 +115,9 @@ def _outcome(strategy: ComparedStrategy, trial: Trial) -> Outcome:
     return Outcome(
         strategy=strategy,
         fitted=trial.fitted,
-        input_tokens=report.input_tokens,
-        output_tokens=report.output_tokens,
-        saved_tokens=report.saved,
+        tokens_before=report.tokens_before,
+        tokens_after=report.tokens_after,
+        tokens_saved=report.tokens_saved,
         saved_usd=None if report.cost is None else report.cost.saved,
         cost_usd=None if report.cost is None else report.cost.input,
         documents_kept=documents["kept"],
@@ -125,7 +125,7 @@ def _outcome(strategy: ComparedStrategy, trial: Trial) -> Outcome:
         documents_dropped=documents["dropped"],
         turns_kept=turns["kept"],
         turns_shortened=turns["shortened"],
-        turns_summarised=turns["summarised"],
+        turns_summarized=turns["summarized"],
         turns_dropped=turns["dropped"],
         within_budget=report.within_budget,
     )

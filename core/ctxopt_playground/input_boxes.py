@@ -49,7 +49,7 @@ def documents_box(changed: Callable[[], None]) -> DocumentsBox:
 
 
 def history_read(history: PastedHistory) -> str:
-    """Return what a history was recognised as, and what is in it: counts and no content."""
+    """Return what a history was recognized as, and what is in it: counts and no content."""
     request = history.request
     parts = [_count(len(request.history), "message")]
     parts += [_count(len(request.documents), "document")] if request.documents else []

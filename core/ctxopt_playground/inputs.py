@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from ctxopt_core.documents.document import Document
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.formats.fitted_files import as_json, fitted_content
-from ctxopt_core.formats.request_files import StoredRequest
+from ctxopt_core.formats.request_files import RequestFile
 from ctxopt_core.request import ContextRequest
 from ctxopt_playground.readers.documents import document_row
 from ctxopt_playground.readers.history import PastedHistory
@@ -26,7 +26,7 @@ class CombinedRequest:
     """
 
     request: ContextRequest
-    stored: StoredRequest | None = None
+    stored: RequestFile | None = None
     replaced: int = 0
 
     def fitted_json(self, fitted: FittedContext) -> bytes | None:
@@ -55,7 +55,7 @@ def combined(
     )
 
 
-def _with_documents(stored: StoredRequest, documents: Sequence[Document]) -> StoredRequest:
+def _with_documents(stored: RequestFile, documents: Sequence[Document]) -> RequestFile:
     """Return a stored request with other documents, where it lay before: a batch line stays one."""
     inside = {**stored.arguments, "documents": [document_row(document) for document in documents]}
     if isinstance(stored.content, list):

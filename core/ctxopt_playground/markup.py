@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ctxopt_core.display.html import STYLE as SHEET_STYLE
 from ctxopt_core.display.html import as_markup
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _FAINT = "rgba(127,127,127,.35)"
 _LAYOUT = """
@@ -86,7 +86,7 @@ _LONGEST_SENTENCE = 600
 
 
 class Tone(Enum):
-    """How something is said, and the word that says so to those who do not see the colour."""
+    """How something is said, and the word that says so to those who do not see the color."""
 
     PLAIN = ""
     CAUTION = "Note: "
@@ -98,7 +98,7 @@ def told(sentence: str, tone: Tone = Tone.PLAIN) -> str:
     line = Element("p", {"class": f"ctxopt-told ctxopt-{tone.name.lower()}", "role": "status"})
     if tone.value:
         SubElement(line, "b").text = tone.value
-    SubElement(line, "span").text = beginning(sentence, _LONGEST_SENTENCE)
+    SubElement(line, "span").text = preview(sentence, _LONGEST_SENTENCE)
     return as_markup(line)
 
 

@@ -44,5 +44,5 @@ def described(window: ModelWindow) -> str:
         counted = f"estimated with {window.encoding}"
         counted += f" times {window.safety_factor:g}" if window.safety_factor > 1 else ""
     if window.source == "fallback":
-        return f"Not in the catalogue, so the smallest chat window known is assumed: {limits[0]}, {counted}."
+        return f"Not in the catalog, so the smallest chat window known is assumed: {limits[0]}, {counted}."
     return f"{', '.join(limits).capitalize()}; {counted}."

@@ -11,7 +11,7 @@ from ctxopt_core.display.html import as_element, as_markup, style_element
 from ctxopt_core.display.report_sheet import window_bars, window_parts
 from ctxopt_core.display.sheet import Bar, Segment, Sheet
 from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 from ctxopt_playground.comparison import Comparison, Outcome
 from ctxopt_playground.markup import STYLE
 
@@ -30,7 +30,7 @@ _LONGEST_ERROR = 1_000
 _BESIDE_THE_BUDGET = frozenset({"reserve", "outside"})
 _LEGEND = {
     "Parts": ("fixed", "system", "query", "documents", "history", "free"),
-    "Outcomes": ("kept", "shortened", "summarised", "dropped"),
+    "Outcomes": ("kept", "shortened", "summarized", "dropped"),
 }
 _IN_WORDS = {"shortened": "in part"}
 _REQUESTS = 1_000
@@ -47,7 +47,7 @@ def cards(comparison: Comparison, chosen: str | None) -> str:
     grid = SubElement(top, "div", {"class": "ctxopt-cards"})
     for outcome in comparison.outcomes:
         grid.append(_card(outcome, chosen=outcome.strategy == chosen))
-    top.append(_legend(summarised=any(outcome.turns_summarised for outcome in comparison.outcomes)))
+    top.append(_legend(summarized=any(outcome.turns_summarized for outcome in comparison.outcomes)))
     return as_markup(top)
 
 
@@ -65,9 +65,9 @@ def glance(comparison: Comparison, *, outdated: bool = False) -> str:
     for outcome in comparison.outcomes:
         entry = SubElement(line, "span", {"class": "ctxopt-entry"})
         _add(entry, "span", outcome.strategy)
-        _add(entry, "b", "does not fit" if outcome.output_tokens is None else f"{outcome.output_tokens:,}")
+        _add(entry, "b", "does not fit" if outcome.tokens_after is None else f"{outcome.tokens_after:,}")
     if comparison.budget is not None:
-        _add(line, "span", f"of {comparison.budget.input_tokens:,} tokens")
+        _add(line, "span", f"of {comparison.budget.input_budget:,} tokens")
     return as_markup(line)
 
 
@@ -78,7 +78,7 @@ def _card(outcome: Outcome, *, chosen: bool) -> Element:
     _add(card, "p", KEEPS[outcome.strategy], "ctxopt-keeps")
     if outcome.fitted is None:
         _add(card, "p", "Does not fit", "ctxopt-total")
-        _add(card, "p", beginning(outcome.error or "", _LONGEST_ERROR), "ctxopt-why")
+        _add(card, "p", preview(outcome.error or "", _LONGEST_ERROR), "ctxopt-why")
     else:
         card.append(as_element(_sheet(outcome, outcome.fitted)))
     return card
@@ -86,10 +86,10 @@ def _card(outcome: Outcome, *, chosen: bool) -> Element:
 
 def _sheet(outcome: Outcome, fitted: FittedContext) -> Sheet:
     return Sheet(
-        title=f"{outcome.output_tokens:,} of {fitted.report.input_budget:,} tokens",
+        title=f"{outcome.tokens_after:,} of {fitted.report.input_budget:,} tokens",
         bars=(_window_bar(fitted), *_document_bars(outcome), *_history_bars(outcome, fitted)),
         facts=(
-            ("saved tokens", f"{outcome.saved_tokens or 0:,} ({1 - fitted.report.ratio:.0%})"),
+            ("tokens saved", f"{outcome.tokens_saved or 0:,} ({1 - fitted.report.ratio:.0%})"),
             (f"saved in {_REQUESTS:,} requests", _dollars(outcome.saved_usd)),
             (f"cost of {_REQUESTS:,} requests", _dollars(outcome.cost_usd)),
             ("within the budget", "yes" if outcome.within_budget else "no"),
@@ -101,7 +101,7 @@ def _window_bar(fitted: FittedContext) -> Bar:
     report = fitted.report
     _, after = window_bars(window_parts(report))
     segments = tuple(segment for segment in after.segments if segment.kind not in _BESIDE_THE_BUDGET)
-    return Bar(label="In the window, as it came" if report.untouched else "In the window", segments=segments)
+    return Bar(label="In the window, as it came" if report.unchanged else "In the window", segments=segments)
 
 
 def _document_bars(outcome: Outcome) -> tuple[Bar, ...]:
@@ -123,7 +123,7 @@ def _history_bars(outcome: Outcome, fitted: FittedContext) -> tuple[Bar, ...]:
     counts = {
         "kept": outcome.turns_kept or 0,
         "in part": outcome.turns_shortened or 0,
-        "summarised": outcome.turns_summarised or 0,
+        "summarized": outcome.turns_summarized or 0,
         "dropped": outcome.turns_dropped or 0,
     }
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
@@ -134,12 +134,12 @@ def _dollars(usd: float | None) -> str:
     return "no price known" if usd is None else f"${_REQUESTS * usd:,.2f}"
 
 
-def _legend(*, summarised: bool) -> Element:
+def _legend(*, summarized: bool) -> Element:
     legend = Element("div", {"class": "ctxopt-report ctxopt-legend"})
     for title, kinds in _LEGEND.items():
         line = _add(legend, "p", f"{title}: ")
         for kind in kinds:
-            if kind != "summarised" or summarised:
+            if kind != "summarized" or summarized:
                 entry = SubElement(line, "span", {"class": "ctxopt-entry"})
                 SubElement(entry, "span", {"class": f"ctxopt-sample ctxopt-{kind}", "aria-hidden": "true"})
                 _add(entry, "span", _IN_WORDS.get(kind, kind))

@@ -86,14 +86,14 @@ class OutcomeView:
 
 
 def _came(comparison: Comparison) -> str:
-    came = next((outcome.input_tokens for outcome in comparison.outcomes if outcome.input_tokens is not None), None)
+    came = next((outcome.tokens_before for outcome in comparison.outcomes if outcome.tokens_before is not None), None)
     if comparison.budget is None:
         return "Nothing of the window is left for the request."
     budget = comparison.budget
-    may = f"it may count {budget.input_tokens:,}"
+    may = f"it may count {budget.input_budget:,}"
     if came is None:
         return f"No strategy makes the request fit: {may}."
-    if came <= budget.input_tokens:
+    if came <= budget.input_budget:
         return f"The request counts {came:,} tokens and {may}, so nothing is cut. Narrow the window to see it cut."
     return f"The request counts {came:,} tokens; {may}."
 

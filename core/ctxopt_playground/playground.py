@@ -33,8 +33,8 @@ class Playground:
             a list of mappings or of objects with `model_dump`, such as LangChain messages; or a ContextRequest. Without
             it the page starts with an example.
         documents: The documents: text, or a list of texts, mappings, Documents or objects with `model_dump`.
-        model: A model id; None for none, with `target`.
-        target: The most that a request may count, in tokens; None for what the model's window leaves.
+        model: A model id; None for none, with `target_tokens`.
+        target_tokens: The most that a request may count, in tokens; None for what the model's window leaves.
         output_reserve: Tokens kept free for the answer; None for the usual ones.
         shares: The components' guarantees, as Shares or a mapping of them.
         strategies: The history strategies to compare, in this order; all that need no model by default.
@@ -54,7 +54,7 @@ class Playground:
         documents: Given | None = None,
         *,
         model: str | None = "gpt-4o",
-        target: int | None = None,
+        target_tokens: int | None = None,
         output_reserve: int | None = None,
         shares: Shares | Mapping[str, Any] | None = None,
         strategies: tuple[ComparedStrategy, ...] = (),
@@ -64,7 +64,7 @@ class Playground:
     ) -> None:
         settings = PlaygroundSettings(
             model=model,
-            target=target,
+            target_tokens=target_tokens,
             output_reserve=output_reserve,
             shares=shares or Shares(),  # type: ignore[arg-type]  # the settings read a mapping
             strategies=strategies,
@@ -74,7 +74,7 @@ class Playground:
         )
         self._page = _live_page()(settings)
         if history is None and documents is None:
-            self._page.show_example(narrow=target is None and output_reserve is None)
+            self._page.show_example(narrow=target_tokens is None and output_reserve is None)
         else:
             given = history if isinstance(history, ContextRequest) else None
             text = as_pasted("history", None if isinstance(history, ContextRequest) else history)

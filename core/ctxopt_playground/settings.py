@@ -32,24 +32,24 @@ class PlaygroundSettings:
     """What can be moved in the playground.
 
     Args:
-        model: The model whose window, tokenizer and price count; None for a budget of `target` tokens.
+        model: The model whose window, tokenizer and price count; None for a budget of `target_tokens` tokens.
         shares: The guarantees of the components, as Shares or a mapping of them.
         output_reserve: Tokens kept free for the answer; None for what `ContextBudget.for_model` keeps.
-        target: The most that the request may count, in tokens; None for what the window leaves.
+        target_tokens: The most that the request may count, in tokens; None for what the window leaves.
         strategies: The history strategies to compare, in this order; by default all for which nothing is missing.
         summarizer: Writes the summaries of `summarize` and `hybrid`; without one they cannot be compared.
         selection: How documents are chosen.
         prices: Prices of one's own, by model id; see ContextBudget.
 
     Raises:
-        ValueError: A value is out of its range, neither `model` nor `target` is given, or a strategy lacks its
+        ValueError: A value is out of its range, neither `model` nor `target_tokens` is given, or a strategy lacks its
             summarizer.
     """
 
     model: str | None = None
     shares: Shares = field(default_factory=Shares)
     output_reserve: int | None = None
-    target: int | None = None
+    target_tokens: int | None = None
     strategies: tuple[ComparedStrategy, ...] = ()
     summarizer: Summarizer | None = None
     selection: Selection = "auto"
@@ -58,11 +58,13 @@ class PlaygroundSettings:
     def __post_init__(self) -> None:
         if self.model is not None:
             object.__setattr__(self, "model", checked_model_name(self.model, name="model"))
-        object.__setattr__(self, "target", optional_token_amount("target", self.target))
+        object.__setattr__(self, "target_tokens", optional_token_amount("target_tokens", self.target_tokens))
         if self.output_reserve is not None:
             object.__setattr__(self, "output_reserve", token_amount("output_reserve", self.output_reserve, minimum=0))
-        if self.model is None and self.target is None:
-            message = "`model` or `target` must be given, got neither; name a model, or the most tokens of a request"
+        if self.model is None and self.target_tokens is None:
+            message = (
+                "`model` or `target_tokens` must be given, got neither; name a model, or the most tokens of a request"
+            )
             raise ValueError(message)
         object.__setattr__(self, "shares", as_value(Shares, self.shares, name="shares"))
         object.__setattr__(self, "strategies", _checked_strategies(self.strategies))
@@ -102,10 +104,12 @@ class PlaygroundSettings:
         """
         if self.model is None:
             reserve = self.output_reserve or 0
-            return ContextBudget(target=self.target, output_reserve=reserve, shares=self.shares, prices=self.prices)
+            return ContextBudget(
+                target_tokens=self.target_tokens, output_reserve=reserve, shares=self.shares, prices=self.prices
+            )
         return ContextBudget.for_model(
             self.model,
-            target=self.target,
+            target_tokens=self.target_tokens,
             output_reserve=self.output_reserve,
             shares=self.shares,
             prices=self.prices,

@@ -62,7 +62,7 @@ class SettingsPanel:
         return replace(
             self._settings,
             model=self.window.model_id,
-            target=self.window.target,
+            target_tokens=self.window.target_tokens,
             output_reserve=self.window.output_reserve,
             shares=self.shares.shares,
             strategies=chosen,
@@ -72,7 +72,7 @@ class SettingsPanel:
     def show(self, settings: PlaygroundSettings) -> None:
         """Move the widgets, without a call of `changed`."""
         self._settings, self._silent = settings, True
-        self.window.show(settings.model, settings.target, settings.output_reserve)
+        self.window.show(settings.model, settings.target_tokens, settings.output_reserve)
         self.shares.show(settings.shares)
         self.selection.value = settings.selection
         self.choices.children = [self.strategies[name] for name in settings.offered]

@@ -66,7 +66,7 @@ class WindowPanel:
         return tokens
 
     @property
-    def target(self) -> int | None:
+    def target_tokens(self) -> int | None:
         """The most that the request may count, in tokens; None where the whole window is used."""
         return None if self.whole.value and self._window else self._in_use - self.output_reserve
 
@@ -80,17 +80,17 @@ class WindowPanel:
     def _in_use(self) -> int:
         return self._limit if self.whole.value and self._window else round(self.window.value)
 
-    def show(self, model: str | None, target: int | None, output_reserve: int | None) -> None:
+    def show(self, model: str | None, target_tokens: int | None, output_reserve: int | None) -> None:
         """Move the widgets, without a call of `changed`; a reserve of None is the usual one of the model."""
         self._silent = True
         self.model.value = joined_surrogates(model or "")
         self._look_up()
         reserve = self._usual_reserve() if output_reserve is None else output_reserve
-        self.whole.value = target is None
-        if target is not None:
-            self.window.min = min(_SMALLEST_EXPONENT, log2(target + reserve))
-            self.window.max = max(self.window.max, log2(target + reserve))
-            self.window.value = target + reserve
+        self.whole.value = target_tokens is None
+        if target_tokens is not None:
+            self.window.min = min(_SMALLEST_EXPONENT, log2(target_tokens + reserve))
+            self.window.max = max(self.window.max, log2(target_tokens + reserve))
+            self.window.value = target_tokens + reserve
         self._set_reserve(reserve, largest=reserve)
         self._silent = False
 

@@ -19,7 +19,7 @@ from ctxopt_core.runtime.event_loop import in_worker
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.events import REPORT_EVENT
 from langchain_ctxopt.optimizer import ContextOptimizer
-from langchain_ctxopt.per_call_optimizer import RequestFitting
+from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
 try:
     from langchain.agents.middleware import types as _types
@@ -101,7 +101,7 @@ class ContextOptimizerMiddleware(_Middleware):
         super().__init__()
         self._retry_factor = _checked_factor(retry_factor)
         self._stream_reports = stream_reports
-        self._fitting = RequestFitting.of(settings, type(self).__name__)
+        self._fitting = PerCallOptimizer.of(settings, type(self).__name__)
         self._has_progress = self._fitting.has_own_strategy
         if self._has_progress:
             self.state_schema = ProgressState
@@ -147,8 +147,8 @@ class ContextOptimizerMiddleware(_Middleware):
         return self._fit(optimizer, request, schemas)
 
     def _refitted(self, request: ModelRequest[Any], refused: FittedCall, factor: float, error: Exception) -> FittedCall:
-        target = max(1, int(refused.report.output_tokens * factor))
-        optimizer = self._fitting.optimizer_for(_bound_model(request), refused.schemas, target=target)
+        target_tokens = max(1, int(refused.report.tokens_after * factor))
+        optimizer = self._fitting.optimizer_for(_bound_model(request), refused.schemas, target_tokens=target_tokens)
         try:
             return self._fit(optimizer, request, refused.schemas)
         except RequestOverflowError as unfit:
@@ -215,7 +215,7 @@ def _bound_model(request: ModelRequest[Any]) -> Any:
 def _fit(optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
     system = request.system_message
     optimized = optimizer.fit(request.messages if system is None else [system, *request.messages])
-    if not optimized.report.untouched:
+    if not optimized.report.unchanged:
         request = request.override(**_changed(system, optimized.value))
     return FittedCall(request=request, report=optimized.report, schemas=schemas)
 

@@ -44,8 +44,8 @@ def omitted_content_tool(
     """Return a tool for `create_agent` that reads the omitted lines of shortened tool results.
 
     It reads tool results in the messages of the agent's own state and nothing else. It goes with notes that carry
-    references, `HistoryPolicy(references=True)`. A mistake of the model is answered with a text that says how to call
-    it.
+    references, `HistoryPolicy(recoverable_tool_results=True)`. A mistake of the model is answered with a text that says
+    how to call it.
 
     Args:
         name: What the model calls it.

@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from ctxopt_core.fitting.options import RequestSettings
-from langchain_ctxopt.per_call_optimizer import RequestFitting
+from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
 
 def pre_model_hook(
@@ -39,7 +39,7 @@ def pre_model_hook(
     before = _prompt_messages(prompt)
     if before:
         settings = _with_whole_prompt(settings)
-    optimizer = RequestFitting.of(settings, "pre_model_hook").optimizer_for(model, tools)
+    optimizer = PerCallOptimizer.of(settings, "pre_model_hook").optimizer_for(model, tools)
 
     def run(state: Any, config: RunnableConfig) -> dict[str, list[BaseMessage]]:
         return _update(optimizer.invoke([*before, *_messages_of(state)], config), before)
@@ -57,7 +57,7 @@ def _prompt_messages(prompt: object) -> list[SystemMessage]:
         return [] if prompt is None else [prompt]
     message = (
         f"`prompt` must be a text or a SystemMessage, got {type(prompt).__name__}; what a function or a runnable adds "
-        "cannot be counted before it runs, so lower `target` by it"
+        "cannot be counted before it runs, so lower `target_tokens` by it"
     )
     raise TypeError(message)
 

@@ -10,10 +10,10 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.fitting.fit_request import fitted_with
 from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.request import ContextRequest
 from llamaindex_ctxopt.engines.engine_prompts import prompt_size, rendered
 from llamaindex_ctxopt.messages.message_views import PrintedMessages, kept_messages
@@ -32,21 +32,21 @@ class Condensing:
         prompt: The template.
         query: What is asked.
         llm: The model that is called, if it is known.
-        budgeting: Budget and token counter.
+        model_budget: Budget and token counter.
         options: How messages are cut.
     """
 
     prompt: BasePromptTemplate
     query: str
     llm: LLM | None
-    budgeting: Budgeting
+    model_budget: ModelBudget
     options: FitOptions
 
     def over(self, messages: Sequence[ChatMessage]) -> int:
         """Return by how much the prompt with these messages is over the budget, in tokens; 0 where it fits."""
         if not messages:
             return 0
-        return max(0, self._tokens(messages) - self.budgeting.budget.goal_tokens)
+        return max(0, self._tokens(messages) - self.model_budget.budget.effective_target)
 
     def cut(self, messages: Sequence[ChatMessage]) -> tuple[Sequence[ChatMessage], int]:
         """Return the messages of which the prompt has room, and how many of the given ones are not among them.
@@ -54,12 +54,12 @@ class Condensing:
         Raises:
             ContextBudgetError: Prompt and query alone are larger than the budget.
         """
-        budget, counter, more = self.budgeting.budget, self.budgeting.counter, 0
+        budget, counter, more = self.model_budget.budget, self.model_budget.counter, 0
         frame, kept = self._tokens(()), messages
         for _ in range(_ROUNDS):
             request = ContextRequest(query=self.query, history=PrintedMessages(messages), fixed_tokens=frame + more)
-            fitted = fitted_with(request, budget, counter, ChatFraming(), self.options)
-            kept = messages if fitted.untouched else kept_messages(messages, fitted.history)
+            fitted = fitted_with(request, budget, counter, ChatRenderer(), self.options)
+            kept = messages if fitted.unchanged else kept_messages(messages, fitted.history)
             over = self.over(kept)
             if not over:
                 return kept, len(messages) - fitted.report.history.kept
@@ -69,4 +69,4 @@ class Condensing:
     def _tokens(self, messages: Sequence[ChatMessage]) -> int:
         history = messages_to_history_str(messages)
         prompt = rendered(self.prompt, self.llm, chat_history=history, question=self.query if messages else "")
-        return prompt_size(prompt, self.budgeting.counter)
+        return prompt_size(prompt, self.model_budget.counter)

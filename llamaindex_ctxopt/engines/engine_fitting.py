@@ -11,7 +11,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore
 
 from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.budget.shares import allocate
 from ctxopt_core.conversation.conversation import message_tokens
 from ctxopt_core.counting.token_counter import TokenCounter
@@ -19,16 +19,16 @@ from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fit_request import fitted_with
 from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.fitting.measured_request import Subject, as_given, documents_need, fits, measure_needs
+from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given, documents_need, fits, measure_needs
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from llamaindex_ctxopt.engines.condense_question import Condensing
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts
-from llamaindex_ctxopt.engines.engine_renderer import EngineFraming
+from llamaindex_ctxopt.engines.engine_renderer import EngineRenderer
 from llamaindex_ctxopt.engines.engine_request import EngineRequest, FittedRequest
 from llamaindex_ctxopt.engines.one_call_rule import RepackRule, history_tokens, repack_rule
-from llamaindex_ctxopt.messages.message_views import MessageViews, PrintedMessages, kept_messages, view_of
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages, view_of
 from llamaindex_ctxopt.models.completion_renderer import printed_tokens, reads_text
 from llamaindex_ctxopt.models.larger_counter import larger
 from llamaindex_ctxopt.nodes.packing import BEST_ONLY, pack_nodes
@@ -43,26 +43,28 @@ class EngineFitting:
     """Fits the requests of one engine.
 
     Args:
-        budgeting: Budget and token counter. What LlamaIndex keeps free for itself is not in the budget.
+        model_budget: Budget and token counter. What LlamaIndex keeps free for itself is not in the budget.
         options: How requests are cut.
         prompts: What the engine puts around the parts.
         llm: The model that is called, if it is known.
     """
 
-    budgeting: Budgeting
+    model_budget: ModelBudget
     options: FitOptions
     prompts: EnginePrompts
     llm: LLM | None
 
     @classmethod
-    def of(cls, budgeting: Budgeting, options: FitOptions, prompts: EnginePrompts, llm: LLM | None) -> EngineFitting:
+    def of(
+        cls, model_budget: ModelBudget, options: FitOptions, prompts: EnginePrompts, llm: LLM | None
+    ) -> EngineFitting:
         """Return the fitting of an engine: its padding is kept free, and the query, which it sends itself, is whole.
 
         Raises:
             ContextBudgetError: The padding leaves nothing of the window.
         """
         return cls(
-            budgeting=replace(budgeting, budget=_padded(budgeting.budget, prompts.padding)),
+            model_budget=replace(model_budget, budget=_padded(model_budget.budget, prompts.padding)),
             options=replace(options, protect=options.protect | {"query"}),
             prompts=prompts,
             llm=llm,
@@ -85,36 +87,40 @@ class EngineFitting:
         return fitted
 
     def _fitted(self, request: EngineRequest) -> FittedRequest:
-        given, framing = self._framed(request)
-        options = replace(self.options, task=request.task) if request.task else self.options
-        budget, counter = self.budgeting.budget, self._counter_beside(framing.rule)
-        fitted = fitted_with(given, budget, counter, framing, options)
-        if _is_without_nodes(fitted, framing):
+        given, renderer = self._framed(request)
+        options = replace(self.options, ranking_query=request.ranking_query) if request.ranking_query else self.options
+        budget, counter = self.model_budget.budget, self._counter_beside(renderer.rule)
+        fitted = fitted_with(given, budget, counter, renderer, options)
+        if _is_without_nodes(fitted, renderer):
             least = replace(options, documents=least_policy(options.documents))
-            fitted = fitted_with(given, _with_documents(budget), counter, framing, least)
+            fitted = fitted_with(given, _with_documents(budget), counter, renderer, least)
             fitted = replace(fitted, report=_noted(fitted.report, BEST_ONLY))
         found = FittedRequest(
-            nodes=_nodes_of(request.nodes, fitted, framing),
-            messages=list(request.messages) if fitted.untouched else kept_messages(request.messages, fitted.history),
+            nodes=_nodes_of(request.nodes, fitted, renderer),
+            messages=list(request.messages) if fitted.unchanged else kept_messages(request.messages, fitted.history),
             report=fitted.report,
-            documents_tokens=documents_need(given.documents, framing.documents, counter, budget.goal_tokens),
+            documents_tokens=documents_need(given.documents, renderer.documents, counter, budget.effective_target),
         )
-        return self._with_any_node(request, found) if _is_without_nodes(fitted, framing) else found
+        return self._with_any_node(request, found) if _is_without_nodes(fitted, renderer) else found
 
     def _with_any_node(self, request: EngineRequest, fitted: FittedRequest) -> FittedRequest:
         """Keep something of the nodes in the room that is left, where their share has no room for any of their text."""
-        goal, query, report = self.budgeting.budget.goal_tokens, request.task or request.query, fitted.report
-        budgeting = replace(self.budgeting, counter=self._counter_beside(self._rule()))
-        room = max(0, goal - report.output_tokens - _JOINTS)
-        packed = pack_nodes(request.nodes, query, room, budgeting, self.options.documents)
-        subject = self._subject(*self._framed(replace(request, nodes=packed.nodes, messages=fitted.messages)))
-        whole = subject.whole(as_given(subject))
+        goal, query, report = (
+            self.model_budget.budget.effective_target,
+            request.ranking_query or request.query,
+            fitted.report,
+        )
+        model_budget = replace(self.model_budget, counter=self._counter_beside(self._rule()))
+        room = max(0, goal - report.tokens_after - _JOINTS)
+        packed = pack_nodes(request.nodes, query, room, model_budget, self.options.documents)
+        measured = self._subject(*self._framed(replace(request, nodes=packed.nodes, messages=fitted.messages)))
+        whole = measured.count(as_given(measured))
         if whole > goal:
             message = f"no node has room beside the history; with one the request counts {whole:,} tokens of {goal:,}"
             raise ContextBudgetError(message, needed=whole, available=goal)
         changed = replace(
             report,
-            counted_output=whole,
+            counted_after=whole,
             documents=packed.report.documents,
             after={**report.after, **packed.report.after},
             notes=packed.report.notes,
@@ -123,8 +129,8 @@ class EngineFitting:
 
     def fits(self, request: EngineRequest) -> bool:
         """Tell whether a request fits as it is, and LlamaIndex makes one call of it."""
-        given, framing = self._framed(request)
-        if not (fits(self._subject(given, framing)) and framing.in_one_chunk(given.documents)):
+        given, renderer = self._framed(request)
+        if not (fits(self._subject(given, renderer)) and renderer.in_one_chunk(given.documents)):
             return False
         condensing = self._condensing(request)
         return condensing is None or not condensing.over(request.messages)
@@ -136,57 +142,57 @@ class EngineFitting:
             request: The request without them.
             need: What they counted the last time; None where there was none, so that they get all that they could.
         """
-        subject = self._subject(*self._framed(request))
-        needs = measure_needs(subject)
+        measured = self._subject(*self._framed(request))
+        needs = measure_needs(measured)
         # What may not be cut is whole, whatever its share.
         whole = {name: tokens for name, tokens in needs.items() if name in self.options.protect}
-        available = max(0, subject.available - sum(whole.values()))
+        available = max(0, measured.available - sum(whole.values()))
         wanted = {**needs, **dict.fromkeys(whole, 0), "documents": available if need is None else need}
-        return allocate(available, wanted, self.budgeting.budget.shares).documents
+        return allocate(available, wanted, self.model_budget.budget.shares).documents
 
     def _condensing(self, request: EngineRequest) -> Condensing | None:
         prompt = self.prompts.condense
         if prompt is None:
             return None
         return Condensing(
-            prompt=prompt, query=request.query, llm=self.llm, budgeting=self.budgeting, options=self.options
+            prompt=prompt, query=request.query, llm=self.llm, model_budget=self.model_budget, options=self.options
         )
 
-    def _subject(self, request: ContextRequest, framing: EngineFraming) -> Subject:
-        limit, counter = self.budgeting.budget.goal_tokens, self._counter_beside(framing.rule)
-        return Subject(request=request, limit=limit, counter=counter, framing=framing)
+    def _subject(self, request: ContextRequest, renderer: EngineRenderer) -> MeasuredRequest:
+        limit, counter = self.model_budget.budget.effective_target, self._counter_beside(renderer.rule)
+        return MeasuredRequest(request=request, limit=limit, counter=counter, renderer=renderer)
 
     def _counter_beside(self, rule: RepackRule | None) -> TokenCounter:
         """Return what counts the parts: where LlamaIndex counts them as well, the larger figure decides."""
-        return self.budgeting.counter if rule is None else larger(self.budgeting.counter, rule.counter)
+        return self.model_budget.counter if rule is None else larger(self.model_budget.counter, rule.counter)
 
-    def _framed(self, request: EngineRequest) -> tuple[ContextRequest, EngineFraming]:
+    def _framed(self, request: EngineRequest) -> tuple[ContextRequest, EngineRenderer]:
         history = request.messages if self.prompts.takes_history else ()
         views, nodes = node_views(request.nodes), request.nodes
         printed = self.prompts.only_condenses or (self.llm is not None and reads_text(self.llm))
-        messages = PrintedMessages(history) if printed else MessageViews(history)
+        messages = PrintedMessages(history) if printed else LlamaIndexMessages(history)
         rule = self._rule()
         given = ContextRequest(
             query=request.query,
             documents=views,
             history=messages,
-            tools=self.budgeting.schemas,
+            tools=self.model_budget.schemas,
             fixed_tokens=request.reserved + self._settled_tokens(request.settled, rule),
         )
-        framing = EngineFraming(
+        renderer = EngineRenderer(
             textless=tuple(sorted(textless_nodes(nodes, views))),
             prompts=self.prompts,
             llm=self.llm,
             query=request.query,
             history=history,
             documents=self._rendering(nodes),
-            limit=self.budgeting.budget.input_tokens,
+            limit=self.model_budget.budget.input_budget,
             rule=rule,
         )
-        return given, framing
+        return given, renderer
 
     def _rule(self) -> RepackRule | None:
-        return repack_rule(self.llm, self.budgeting.budget) if self.prompts.bounding else None
+        return repack_rule(self.llm, self.model_budget.budget) if self.prompts.bounding else None
 
     def _rendering(self, nodes: Sequence[NodeWithScore]) -> NodeRendering | SplitNodes:
         if self.prompts.split is not None:
@@ -194,22 +200,22 @@ class EngineFitting:
         return NodeRendering(nodes=nodes, strips=self.prompts.strips)
 
     def _settled_tokens(self, messages: Sequence[ChatMessage], rule: RepackRule | None) -> int:
-        ours = sum(message_tokens(view_of(message), self.budgeting.counter) for message in messages)
-        ours = max(ours, printed_tokens(messages, self.llm, self.budgeting.counter))
+        ours = sum(message_tokens(view_of(message), self.model_budget.counter) for message in messages)
+        ours = max(ours, printed_tokens(messages, self.llm, self.model_budget.counter))
         return ours if rule is None else max(ours, history_tokens(messages, rule.counter))
 
 
-def _is_without_nodes(fitted: FittedContext, framing: EngineFraming) -> bool:
+def _is_without_nodes(fitted: FittedContext, renderer: EngineRenderer) -> bool:
     """Tell whether nothing is kept where there was something, so that LlamaIndex would ask no model."""
-    nothing = not (fitted.untouched or fitted.documents.kept or framing.textless)
+    nothing = not (fitted.unchanged or fitted.documents.kept or renderer.textless)
     return nothing and bool(fitted.request.documents)
 
 
-def _nodes_of(nodes: Sequence[NodeWithScore], fitted: FittedContext, framing: EngineFraming) -> list[NodeWithScore]:
-    if fitted.untouched:
+def _nodes_of(nodes: Sequence[NodeWithScore], fitted: FittedContext, renderer: EngineRenderer) -> list[NodeWithScore]:
+    if fitted.unchanged:
         return list(nodes)
     packing = fitted.documents
-    order = in_their_places(packing.kept, framing.textless)
+    order = in_their_places(packing.kept, renderer.textless)
     return [with_text(nodes[i], packing.texts[i]) if i in packing.texts else nodes[i] for i in order]
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.conversation.conversation import message_tokens
 from ctxopt_core.fitting.fit_request import fit_with
-from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from llamaindex_ctxopt.engines.attached_engine import AttachedEngine
@@ -20,8 +20,8 @@ from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, usual_chat_prompts, usual_query_prompts
 from llamaindex_ctxopt.engines.one_call_rule import prompt_tokens
 from llamaindex_ctxopt.engines.template_names import filled_names
-from llamaindex_ctxopt.messages.message_views import MessageViews, PrintedMessages, kept_messages, view_of
-from llamaindex_ctxopt.models.completion_renderer import framing_of_messages, printed_tokens
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages, view_of
+from llamaindex_ctxopt.models.completion_renderer import printed_tokens, renderer_of_messages
 from llamaindex_ctxopt.models.model_settings import described
 from llamaindex_ctxopt.settings import FitSettings
 
@@ -34,7 +34,7 @@ class EnginePlan:
 
     Args:
         llm: The model that it calls, if it is known.
-        budgeting: Budget and token counter.
+        model_budget: Budget and token counter.
         settings: How requests are fitted.
         preamble: What is sent before the history.
         documents: Fits the request with the documents; None where there are none.
@@ -46,7 +46,7 @@ class EnginePlan:
     """
 
     llm: LLM | None
-    budgeting: Budgeting
+    model_budget: ModelBudget
     settings: FitSettings
     preamble: Preamble
     documents: EngineFitting | None
@@ -69,30 +69,30 @@ class EnginePlan:
         Raises:
             ContextBudgetError: What may not be cut is larger than the input budget.
         """
-        counter, preamble = self.budgeting.counter, _messages_of(self.preamble)
+        counter, preamble = self.model_budget.counter, _messages_of(self.preamble)
         before = sum(message_tokens(view_of(message), counter) for message in preamble)
         before = max(before, printed_tokens(preamble, self.llm, counter))
-        framing = framing_of_messages(messages, self.llm)
+        renderer = renderer_of_messages(messages, self.llm)
         request = ContextRequest(
-            history=MessageViews(messages) if isinstance(framing, ChatFraming) else PrintedMessages(messages),
-            tools=self.budgeting.schemas,
+            history=LlamaIndexMessages(messages) if isinstance(renderer, ChatRenderer) else PrintedMessages(messages),
+            tools=self.model_budget.schemas,
             fixed_tokens=max(before, prefix + _ROOM_FOR_PREFIX if prefix else 0),
         )
-        fitted = fit_with(request, self.budgeting.budget, counter, framing, self.settings.options)
-        kept = list(messages) if fitted.untouched else kept_messages(messages, fitted.history)
+        fitted = fit_with(request, self.model_budget.budget, counter, renderer, self.settings.options)
+        kept = list(messages) if fitted.unchanged else kept_messages(messages, fitted.history)
         return kept, fitted.report
 
     def attached(self, engine: AttachedEngine) -> EnginePlan:
         """Return the plan for an engine whose prompts are known."""
-        budgeting, options, llm = self.budgeting, self.settings.options, described(engine.llm)
+        model_budget, options, llm = self.model_budget, self.settings.options, described(engine.llm)
         documents = history = None
         if engine.documents is not None:
-            with_schemas = replace(budgeting, schemas=(*budgeting.schemas, *engine.schemas))
+            with_schemas = replace(model_budget, schemas=(*model_budget.schemas, *engine.schemas))
             documents = EngineFitting.of(with_schemas, options, engine.documents, llm)
         if engine.history is engine.documents:
             history = documents
         elif engine.history is not None:
-            history = EngineFitting.of(budgeting, options, engine.history, llm)
+            history = EngineFitting.of(model_budget, options, engine.history, llm)
         prompts = engine.history.bounding if engine.history is not None else ()
         return replace(
             self,
@@ -118,15 +118,15 @@ def plan_of(
         TypeError: `llm` is no model.
         ValueError: Neither the model nor the settings tell a limit.
     """
-    budgeting = settings.budgeting(llm, schemas)
+    model_budget = settings.model_budget(llm, schemas)
     given = llm if isinstance(llm, LLM) else None
     model = described(given)
     usual = (*usual_chat_prompts(preamble, model), *usual_query_prompts())
-    largest = replace(max(usual, key=lambda prompts: _tokens(prompts, model, budgeting)), takes_history=True)
-    fitting = EngineFitting.of(budgeting, settings.options, largest, model)
+    largest = replace(max(usual, key=lambda prompts: _tokens(prompts, model, model_budget)), takes_history=True)
+    fitting = EngineFitting.of(model_budget, settings.options, largest, model)
     return EnginePlan(
         llm=given,
-        budgeting=budgeting,
+        model_budget=model_budget,
         settings=settings,
         preamble=preamble,
         documents=fitting,
@@ -135,8 +135,8 @@ def plan_of(
     )
 
 
-def _tokens(prompts: EnginePrompts, llm: LLM | None, budgeting: Budgeting) -> int:
-    return prompt_tokens(prompts.bounding, "", llm, budgeting.counter)
+def _tokens(prompts: EnginePrompts, llm: LLM | None, model_budget: ModelBudget) -> int:
+    return prompt_tokens(prompts.bounding, "", llm, model_budget.counter)
 
 
 def _messages_of(preamble: Preamble) -> Sequence[ChatMessage]:

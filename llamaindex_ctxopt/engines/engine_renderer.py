@@ -10,7 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.rendering import DocumentRendering
@@ -24,7 +24,7 @@ from llamaindex_ctxopt.models.completion_renderer import printed_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineFraming:
+class EngineRenderer:
     """Renders the prompts of an engine around documents, history and query.
 
     A request counts the most of two figures: the prompt as it is sent, counted by the model's tokenizer, and what
@@ -64,7 +64,7 @@ class EngineFraming:
         object.__setattr__(self, "_bound", bound)
 
     @property
-    def adds_up(self) -> bool:
+    def is_additive(self) -> bool:
         """The engine puts the messages of the history into the request as they are."""
         return True
 
@@ -72,13 +72,15 @@ class EngineFraming:
         """The system prompt is the engine's."""
         return 0
 
-    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+    def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of the prompt with neither documents nor history, the query taken off again."""
         asked = counter.count(self.query)
         sent = self._prompt(request, "", counter)
         return max(0, max(sent, self._bound) - asked) + request.fixed_tokens
 
-    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+    def count(
+        self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
+    ) -> int:
         """Return the most that any of the prompts counts with the parts of `draft`, in tokens."""
         documents = self._context(draft)
         kept = kept_messages(self.history, draft.trimming)

@@ -19,7 +19,7 @@ class EngineRequest:
         query: What is asked.
         nodes: The retrieved nodes.
         messages: The conversation before the query.
-        task: What documents and history are ranked by, where that is not the query.
+        ranking_query: What documents and history are ranked by, where that is not the query.
         reserved: Tokens kept for documents that are still to come.
         settled: Messages that the engine holds already, in place of `messages`.
     """
@@ -27,7 +27,7 @@ class EngineRequest:
     query: str
     nodes: Sequence[NodeWithScore] = ()
     messages: Sequence[ChatMessage] = ()
-    task: str = ""
+    ranking_query: str = ""
     reserved: int = 0
     settled: Sequence[ChatMessage] = ()
 

@@ -126,8 +126,8 @@ class Planner:
     ) -> list[NodeWithScore]:
         """Fit the documents of a turn whose history was handed out."""
         held = None if turn.handed_out is None else turn.handed_out()
-        task = "" if query == turn.query else query
-        request = EngineRequest(query=turn.query, nodes=nodes, task=task)
+        ranking_query = "" if query == turn.query else query
+        request = EngineRequest(query=turn.query, nodes=nodes, ranking_query=ranking_query)
         if held is None:
             fitted, changed = fitting.fit(replace(request, settled=turn.kept)), 0
         else:

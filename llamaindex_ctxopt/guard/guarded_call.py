@@ -8,18 +8,18 @@ from typing import Any
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.fit_request import fit_with
 from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.fitting.request_renderer import ChatFraming, Framing
+from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from llamaindex_ctxopt.guard.request_in_flight import InFlight
-from llamaindex_ctxopt.messages.message_views import MessageViews, kept_messages
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages
 from llamaindex_ctxopt.models.call_schemas import schemas_of_call, settings_of_call
-from llamaindex_ctxopt.models.completion_renderer import PromptTextFraming, framing_of_messages, printer_of
+from llamaindex_ctxopt.models.completion_renderer import CompletionRenderer, printer_of, renderer_of_messages
 from llamaindex_ctxopt.settings import FitSettings
 
 
@@ -31,14 +31,14 @@ class GuardedCall:
         llm: The model that is called.
         settings: How its requests are fitted.
         schemas: Tools and the response format of the call, as they are sent.
-        budgeting: The budget of the call.
+        model_budget: The budget of the call.
         printer: Makes the text that the model is sent of messages; None where it is sent messages.
     """
 
     llm: LLM
     settings: FitSettings
     schemas: tuple[Mapping[str, Any] | str, ...]
-    budgeting: Budgeting
+    model_budget: ModelBudget
     printer: Callable[[Sequence[ChatMessage]], str] | None
 
     @classmethod
@@ -52,7 +52,7 @@ class GuardedCall:
             llm=llm,
             settings=settings,
             schemas=schemas_of_call(llm, arguments),
-            budgeting=settings.budgeting(settings_of_call(llm, arguments)),
+            model_budget=settings.model_budget(settings_of_call(llm, arguments)),
             printer=printer_of(llm),
         )
 
@@ -64,7 +64,7 @@ class GuardedCall:
         Raises:
             ContextBudgetError: What may not be cut is larger than the input budget.
         """
-        kept, report = self._fit(messages, framing_of_messages(messages, self.llm))
+        kept, report = self._fit(messages, renderer_of_messages(messages, self.llm))
         text = None if self.printer is None else self.printer(kept)
         return kept, InFlight(llm=self.llm, messages=kept, text=text), report
 
@@ -79,38 +79,38 @@ class GuardedCall:
             ContextBudgetError: The text is larger than the input budget and may not be cut.
         """
         messages = _as_messages(prompt)
-        kept, report = self._fit(messages, self._framing_of_prompt(messages, formatted=formatted))
+        kept, report = self._fit(messages, self._renderer_of_prompt(messages, formatted=formatted))
         text = prompt if kept is messages else "\n".join(message.content or "" for message in kept)
         return text, InFlight(llm=self.llm, text=text), report
 
     def count_messages(self, messages: Sequence[ChatMessage]) -> int:
         """Return what messages count as they are, in tokens."""
-        return count_messages(messages, self.schemas, self.budgeting, framing_of_messages(messages, self.llm))
+        return count_messages(messages, self.schemas, self.model_budget, renderer_of_messages(messages, self.llm))
 
     def count_prompt(self, prompt: str, *, formatted: bool) -> int:
         """Return what a text counts as it is, in tokens."""
         messages = _as_messages(prompt)
-        framing = self._framing_of_prompt(messages, formatted=formatted)
-        return count_messages(messages, self.schemas, self.budgeting, framing)
+        renderer = self._renderer_of_prompt(messages, formatted=formatted)
+        return count_messages(messages, self.schemas, self.model_budget, renderer)
 
-    def _fit(self, messages: Sequence[ChatMessage], framing: Framing) -> tuple[list[ChatMessage], FitReport]:
+    def _fit(self, messages: Sequence[ChatMessage], renderer: RequestRenderer) -> tuple[list[ChatMessage], FitReport]:
         try:
-            return fit_messages(messages, self.schemas, self.budgeting, self.settings.options, framing)
+            return fit_messages(messages, self.schemas, self.model_budget, self.settings.options, renderer)
         except ContextBudgetError as error:
             if "query" in self.settings.protect and error.costs.get("query"):
                 raise _with_remedy(error) from error
             raise
 
-    def _framing_of_prompt(self, messages: Sequence[ChatMessage], *, formatted: bool) -> Framing:
+    def _renderer_of_prompt(self, messages: Sequence[ChatMessage], *, formatted: bool) -> RequestRenderer:
         if self.printer is None:
-            return ChatFraming()
+            return ChatRenderer()
         formatter = None if formatted else self.llm.completion_to_prompt
 
         def render(kept: Sequence[ChatMessage]) -> str:
             text = kept[0].content or ""
             return text if formatter is None else formatter(text)
 
-        return PromptTextFraming(messages=messages, render=render)
+        return CompletionRenderer(messages=messages, render=render)
 
 
 def _as_messages(prompt: str) -> list[ChatMessage]:
@@ -128,18 +128,18 @@ def _with_remedy(error: ContextBudgetError) -> ContextBudgetError:
 def fit_messages(
     messages: Sequence[ChatMessage],
     schemas: Sequence[Mapping[str, Any] | str],
-    budgeting: Budgeting,
+    model_budget: ModelBudget,
     options: FitOptions,
-    framing: Framing | None = None,
+    renderer: RequestRenderer | None = None,
 ) -> tuple[list[ChatMessage], FitReport]:
     """Fit messages and the schemas that go with them into the input budget.
 
     Args:
         messages: The messages, system prompt and query among them. They are read and never changed.
-        schemas: Tool schemas and the like, beside those of `budgeting`.
-        budgeting: Budget and token counter.
+        schemas: Tool schemas and the like, beside those of `model_budget`.
+        model_budget: Budget and token counter.
         options: How the messages are cut.
-        framing: How they are rendered; by default as a chat request.
+        renderer: How they are rendered; by default as a chat request.
 
     Returns:
         The messages that fit, and the report. A list that fits comes back as the identical list; otherwise what is kept
@@ -148,29 +148,29 @@ def fit_messages(
     Raises:
         ContextBudgetError: What may not be cut is larger than the input budget, or no message has room.
     """
-    request = _request(messages, schemas, budgeting)
-    fitted = fit_with(request, budgeting.budget, budgeting.counter, framing or ChatFraming(), options)
-    if fitted.untouched:
+    request = _request(messages, schemas, model_budget)
+    fitted = fit_with(request, model_budget.budget, model_budget.counter, renderer or ChatRenderer(), options)
+    if fitted.unchanged:
         return messages if isinstance(messages, list) else list(messages), fitted.report
     kept = kept_messages(messages, fitted.history)
     if not kept:
         message = "not one of the messages has room; use a larger context window or a shorter input"
-        raise ContextBudgetError(message, available=budgeting.budget.input_tokens)
+        raise ContextBudgetError(message, available=model_budget.budget.input_budget)
     return kept, fitted.report
 
 
 def count_messages(
     messages: Sequence[ChatMessage],
     schemas: Sequence[Mapping[str, Any] | str],
-    budgeting: Budgeting,
-    framing: Framing | None = None,
+    model_budget: ModelBudget,
+    renderer: RequestRenderer | None = None,
 ) -> int:
     """Return what messages and the schemas that go with them count as they are, in tokens."""
-    request = _request(messages, schemas, budgeting)
-    return count_request(request, budgeting.counter, framing or ChatFraming())
+    request = _request(messages, schemas, model_budget)
+    return count_request(request, model_budget.counter, renderer or ChatRenderer())
 
 
 def _request(
-    messages: Sequence[ChatMessage], schemas: Sequence[Mapping[str, Any] | str], budgeting: Budgeting
+    messages: Sequence[ChatMessage], schemas: Sequence[Mapping[str, Any] | str], model_budget: ModelBudget
 ) -> ContextRequest:
-    return ContextRequest(history=MessageViews(messages), tools=(*budgeting.schemas, *schemas))
+    return ContextRequest(history=LlamaIndexMessages(messages), tools=(*model_budget.schemas, *schemas))

@@ -119,8 +119,8 @@ class OptimizedLLM(_LLM):
 
     def within_budget(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False, **arguments: Any) -> bool:
         """Tell whether a request is within the input budget of the LLM; the arguments are those of `count_tokens`."""
-        budget = self.guarded_call(arguments).budgeting.budget
-        return self.count_tokens(given, formatted=formatted, **arguments) <= budget.input_tokens
+        budget = self.guarded_call(arguments).model_budget.budget
+        return self.count_tokens(given, formatted=formatted, **arguments) <= budget.input_budget
 
     def guarded_call(self, arguments: Mapping[str, Any]) -> GuardedCall:
         """Return what fits the request of one call.

@@ -25,7 +25,7 @@ def planned_metadata(own: LLMMetadata, settings: FitSettings) -> LLMMetadata:
     if answer > window // 2:
         answer = window // 2
     kept_free = DEFAULT_NUM_OUTPUTS if answer == UNLIMITED_ANSWER else answer
-    limits = [settings.target, settings.max_input_tokens, window - kept_free - settings.safety_margin]
+    limits = [settings.target_tokens, settings.max_input_tokens, window - kept_free - settings.safety_margin]
     planned = {
         "context_window": min(limit for limit in limits if limit is not None) + kept_free,
         "num_output": answer,

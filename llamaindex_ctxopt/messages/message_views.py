@@ -43,7 +43,7 @@ def copied(message: ChatMessage) -> ChatMessage:
     return message.model_copy(update={"blocks": blocks, "additional_kwargs": dict(message.additional_kwargs)})
 
 
-class MessageViews(Sequence[Message]):
+class LlamaIndexMessages(Sequence[Message]):
     """Lazy views of a list of messages. The steps of a ReAct agent are seen as calls and results.
 
     Args:
@@ -136,7 +136,8 @@ def shortened_message(message: ChatMessage, cut: Shortened) -> ChatMessage:
 
     Args:
         message: The message; neither it nor its blocks are changed.
-        cut: What is left of its view, as `view_of` gives it; `MessageViews.shortened` knows of the steps of an agent.
+        cut: What is left of its view, as `view_of` gives it; `LlamaIndexMessages.shortened` knows of the steps of an
+            agent.
     """
     return _copy(message, cut.texts, cut)
 
@@ -144,7 +145,7 @@ def shortened_message(message: ChatMessage, cut: Shortened) -> ChatMessage:
 def placeholder_message(text: str) -> ChatMessage:
     """Return the message that says how much was left out.
 
-    It is recognised by its text alone: LlamaIndex prints additional arguments into some of its prompts.
+    It is recognized by its text alone: LlamaIndex prints additional arguments into some of its prompts.
     """
     return ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
@@ -153,13 +154,13 @@ def kept_messages(messages: Sequence[ChatMessage], trimming: Trimming) -> list[C
     """Return the kept messages: originals, copies where shortened, and the placeholder where there is one.
 
     Args:
-        messages: The messages whose `MessageViews` were trimmed.
+        messages: The messages whose `LlamaIndexMessages` were trimmed.
         trimming: What is kept of them.
     """
     return kept_items(
         messages,
         trimming,
-        shortened=MessageViews(messages).shortened,
+        shortened=LlamaIndexMessages(messages).shortened,
         placeholder=lambda text, _: placeholder_message(text),
     )
 
@@ -214,7 +215,7 @@ def _text_or_none(value: object) -> str | None:
     return str(value) if value else None
 
 
-class PrintedMessages(MessageViews):
+class PrintedMessages(LlamaIndexMessages):
     """Views that count the additional arguments of a message, too.
 
     A prompt that condenses the history holds them as Python prints a mapping.

@@ -11,14 +11,14 @@ from llama_index.core.bridge.pydantic import BaseModel, TypeAdapter
 from llama_index.core.llms import LLM
 from llama_index.core.tools import BaseTool, FunctionTool
 
-from ctxopt_core.models.model_settings import ModelSettings
+from ctxopt_core.models.model_settings import ModelInfo
 from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
 from llamaindex_ctxopt.models.model_settings import settings_of
 
 _CLASSES_REMEMBERED = 256
 
 
-def settings_of_call(llm: LLM, arguments: Mapping[str, Any]) -> ModelSettings:
+def settings_of_call(llm: LLM, arguments: Mapping[str, Any]) -> ModelInfo:
     """Return what is known of the model that a call goes to.
 
     Args:

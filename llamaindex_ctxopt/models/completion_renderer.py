@@ -10,10 +10,10 @@ from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments
-from ctxopt_core.fitting.request_renderer import ChatFraming, Draft, Framing, schema_tokens
+from ctxopt_core.fitting.request_renderer import ChatRenderer, Draft, RequestRenderer, schema_tokens
 from ctxopt_core.request import ContextRequest
 from llamaindex_ctxopt.messages.message_views import kept_messages
 from llamaindex_ctxopt.models.model_settings import metadata_of
@@ -26,7 +26,7 @@ def reads_text(llm: LLM) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptTextFraming:
+class CompletionRenderer:
     """Messages as a text.
 
     Args:
@@ -45,7 +45,7 @@ class PromptTextFraming:
         return PlainDocuments()
 
     @property
-    def adds_up(self) -> bool:
+    def is_additive(self) -> bool:
         """Only the whole text tells what it counts."""
         return False
 
@@ -53,22 +53,24 @@ class PromptTextFraming:
         """What stands around a system prompt is counted with the text."""
         return 0
 
-    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+    def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of what goes with the text."""
         return schema_tokens(request, counter) + request.fixed_tokens
 
-    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+    def count(
+        self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
+    ) -> int:
         """Return the tokens of the text of what is kept, and of what goes with it."""
         kept = kept_messages(self.messages, draft.trimming)
         text = counter.count(self.render(kept)) if kept else 0
-        whole = self.fixed(request, counter) + text
-        return max(whole, ChatFraming().whole(request, conversation, draft, counter)) if self.or_chat else whole
+        whole = self.overhead_tokens(request, counter) + text
+        return max(whole, ChatRenderer().count(request, conversation, draft, counter)) if self.or_chat else whole
 
 
-def framing_of_messages(messages: Sequence[ChatMessage], llm: LLM | None) -> Framing:
+def renderer_of_messages(messages: Sequence[ChatMessage], llm: LLM | None) -> RequestRenderer:
     """Return how messages are rendered for a model: as one text where it reads that, else as a chat request."""
     printer = printer_of(llm)
-    return ChatFraming() if printer is None else PromptTextFraming(messages=messages, render=printer, or_chat=True)
+    return ChatRenderer() if printer is None else CompletionRenderer(messages=messages, render=printer, or_chat=True)
 
 
 def printed_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: TokenCounter) -> int:

@@ -9,7 +9,7 @@ from ctxopt_core.counting.token_counter import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
-class LargerCounter:
+class MaxCounter:
     """Counts each text by two counters, and tells the larger figure.
 
     The model's tokenizer decides what is over its window, LlamaIndex's how many calls it makes. Shares that were worked
@@ -71,4 +71,4 @@ class LargerCounter:
 
 def larger(first: TokenCounter, second: TokenCounter) -> TokenCounter:
     """Return a counter that tells the larger figure of both; the first where both are of one tokenizer."""
-    return first if first.name == second.name else LargerCounter(first, second)
+    return first if first.name == second.name else MaxCounter(first, second)

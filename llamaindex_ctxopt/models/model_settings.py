@@ -12,7 +12,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.program.function_program import get_function_tool
 
-from ctxopt_core.models.model_settings import ModelSettings
+from ctxopt_core.models.model_settings import ModelInfo
 
 _UNNAMED = frozenset({"", "unknown"})
 _NAME_ATTRIBUTES = ("model", "model_name")
@@ -32,7 +32,7 @@ def _was_set_by_itself(tokenizer: object) -> bool:
     return isinstance(tokenizer, partial) and tokenizer.keywords == {"allowed_special": "all"}
 
 
-def settings_of(llm: object) -> ModelSettings:
+def settings_of(llm: object) -> ModelInfo:
     """Read a LlamaIndex model.
 
     Its `metadata` is what LlamaIndex itself repacks documents by. A model that does not know its own name there, as
@@ -49,9 +49,9 @@ def settings_of(llm: object) -> ModelSettings:
         raise TypeError(message)
     metadata = metadata_of(llm)
     if metadata is None:
-        return ModelSettings(kind=type(llm).__name__, name=_own_name(llm))
+        return ModelInfo(kind=type(llm).__name__, name=_own_name(llm))
     named = metadata.model_name not in _UNNAMED
-    return ModelSettings(
+    return ModelInfo(
         kind=type(llm).__name__,
         name=metadata.model_name if named else _own_name(llm),
         max_input_tokens=metadata.context_window,
@@ -65,16 +65,16 @@ def schemas_of_answer(llm: LLM) -> tuple[dict[str, Any], ...]:
     return (get_function_tool(llm.output_cls).metadata.to_openai_tool(),) if isinstance(llm, StructuredLLM) else ()
 
 
-def optional_settings(llm: object) -> ModelSettings | None:
+def optional_settings(llm: object) -> ModelInfo | None:
     """Return what a model name or a LlamaIndex model says, or what was read of it before; None where there is none.
 
     Raises:
         TypeError: `llm` is none of these.
     """
-    if isinstance(llm, ModelSettings):
+    if isinstance(llm, ModelInfo):
         return llm
     if isinstance(llm, str):
-        return ModelSettings(kind=f"the model {llm!r}", name=llm)
+        return ModelInfo(kind=f"the model {llm!r}", name=llm)
     return None if llm is None else settings_of(llm)
 
 

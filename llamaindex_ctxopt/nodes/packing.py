@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
@@ -36,7 +36,7 @@ class PackedNodes:
 
 
 def pack_nodes(
-    nodes: Sequence[NodeWithScore], query: str, max_tokens: int, budgeting: Budgeting, policy: DocumentPolicy
+    nodes: Sequence[NodeWithScore], query: str, max_tokens: int, model_budget: ModelBudget, policy: DocumentPolicy
 ) -> PackedNodes:
     """Choose what to keep of nodes, so that they count at most `max_tokens` as a response synthesizer joins them.
 
@@ -53,7 +53,7 @@ def pack_nodes(
         nodes: The retrieved nodes; they are not changed.
         query: What is asked; an empty text leaves the choice to the scores.
         max_tokens: The most that the kept nodes may count together, in tokens.
-        budgeting: The counter, and the window for the report.
+        model_budget: The counter, and the window for the report.
         policy: How nodes are chosen.
 
     Raises:
@@ -67,7 +67,7 @@ def pack_nodes(
         views=views,
         rendering=NodeRendering(nodes=nodes),
         textless=textless_nodes(nodes, views),
-        counter=budgeting.counter,
+        counter=model_budget.counter,
         query=query,
         max_tokens=max_tokens,
     )
@@ -77,7 +77,7 @@ def pack_nodes(
         views,
         packing,
         max_tokens,
-        budgeting,
+        model_budget,
         count_before=lambda: given.joined_tokens(range(len(nodes)), {}),
         notes=(*notes, *_media_notes(kept)),
     )

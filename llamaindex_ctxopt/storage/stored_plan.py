@@ -12,8 +12,8 @@ from llamaindex_ctxopt.engines.engine_plan import EnginePlan, plan_of
 from llamaindex_ctxopt.engines.engine_prompts import Preamble
 from llamaindex_ctxopt.settings import FitSettings
 
-_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target")
-_CHOICES = ("trigger", "protect", "task", "overflow")
+_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target_tokens")
+_CHOICES = ("trigger", "protect", "ranking_query", "overflow")
 _PLAIN = (str, int, float, type(None))
 
 
@@ -26,13 +26,13 @@ def state_of_plan(plan: EnginePlan) -> dict[str, Any]:
     Raises:
         ValueError: The policy of the history holds functions or objects, which cannot be stored.
     """
-    budget, preamble = plan.budgeting.budget, plan.preamble
+    budget, preamble = plan.model_budget.budget, plan.preamble
     return {
         "llm": budget.window.model if budget.window else None,
         "settings": {**{name: getattr(budget, name) for name in _LIMITS}, **_state_of_settings(plan.settings)},
         "system_prompt": preamble.system_prompt,
         "prefix_messages": [message.model_dump(mode="json") for message in preamble.messages],
-        "tools": [dict(schema) if isinstance(schema, Mapping) else schema for schema in plan.budgeting.schemas],
+        "tools": [dict(schema) if isinstance(schema, Mapping) else schema for schema in plan.model_budget.schemas],
     }
 
 

@@ -1,4 +1,4 @@
-"""How fast a file of requests is fitted line by line, beside tokenising the same file, and in how much memory.
+"""How fast a file of requests is fitted line by line, beside tokenizing the same file, and in how much memory.
 
 Run it with `make bench`. The ratios of one run can be compared; milliseconds of different machines cannot.
 """

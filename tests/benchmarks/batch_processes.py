@@ -11,7 +11,7 @@ from time import perf_counter
 from result_table import Row, Target
 
 FASTEST_SHARE, FLAT = 0.7, 1.1
-_TOKENISED = "tokenising its texts, one process"
+_TOKENIZED = "tokenizing its texts, one process"
 _RUN = """
 import resource, sys
 from ctxopt_core.command_line.program import commands
@@ -21,7 +21,7 @@ _MEASURED = """
 kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 print(max(resource.getrusage(kind).ru_maxrss for kind in kinds))
 """
-_TOKENISING_RUN = """
+_TOKENIZING_RUN = """
 import json, sys
 from ctxopt_core.counting.encodings import load_encoding
 encode = load_encoding("o200k_base").encode_ordinary
@@ -33,7 +33,7 @@ for line in open(sys.argv[1], "rb"):
 
 def jobs_rows(path: Path, tokens: int) -> list[Row]:
     """Measure the wall time of fitting a file with one process and with two, from start to end."""
-    times = {_TOKENISED: _seconds(_TOKENISING_RUN, [str(path)])}
+    times = {_TOKENIZED: _seconds(_TOKENIZING_RUN, [str(path)])}
     for strategy in ("turns", "auto"):
         for jobs in (1, 2):
             options = _options(path, tokens, "--strategy", strategy, "--jobs", str(jobs))
@@ -44,8 +44,8 @@ def jobs_rows(path: Path, tokens: int) -> list[Row]:
             case=path.stem,
             candidate=name,
             milliseconds=seconds * 1_000,
-            ratios={} if name == _TOKENISED else {_TOKENISED: times[_TOKENISED] / seconds},
-            targets=(Target(of=_TOKENISED, relation=">=", figure=FASTEST_SHARE),) if name.endswith("2 jobs") else (),
+            ratios={} if name == _TOKENIZED else {_TOKENIZED: times[_TOKENIZED] / seconds},
+            targets=(Target(of=_TOKENIZED, relation=">=", figure=FASTEST_SHARE),) if name.endswith("2 jobs") else (),
         )
         for name, seconds in times.items()
     ]
@@ -74,7 +74,7 @@ def memory_rows(files: Mapping[int, Path], tokens: int) -> list[Row]:
 
 def _options(path: Path, tokens: int, *further: str) -> list[str]:
     limit = str(round(tokens * 0.75))
-    return ["fit", str(path), "--target", limit, "--out", str(path.with_suffix(".out")), "--quiet", *further]
+    return ["fit", str(path), "--target-tokens", limit, "--out", str(path.with_suffix(".out")), "--quiet", *further]
 
 
 def _seconds(program: str, arguments: Sequence[str]) -> float:

@@ -1,4 +1,4 @@
-"""The table of a file of requests: what fitting it costs beside tokenising it, with and without the extra `fast`."""
+"""The table of a file of requests: what fitting it costs beside tokenizing it, with and without the extra `fast`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ctxopt_core.runtime.text_cache import shared_cache
 
 ENCODING = "o200k_base"
 MODEL = "gpt-4o"
-TOKENISED, RAW = "tokenising its texts", "tokenising its bytes"
+TOKENIZED, RAW = "tokenizing its texts", "tokenizing its bytes"
 FASTEST_SHARE = 0.7
 _TURNS, _WORDS_ASKED = 7, 20
 _WORDS_PER_TOKEN = 0.74
@@ -55,7 +55,7 @@ def write_requests(path: Path, count: int, tokens: int) -> None:
 
 
 def throughput_rows(path: Path, count: int, tokens: int, *, fast: bool) -> list[Row]:
-    """Measure fitting and tokenising a file, a stretch of lines each in turn.
+    """Measure fitting and tokenizing a file, a stretch of lines each in turn.
 
     Args:
         path: The file.
@@ -77,10 +77,10 @@ def _times(path: Path, tokens: int) -> tuple[Mapping[str, float], Mapping[str, i
     fitters = {name: _fitter(part, strategy, tokens) for name, (part, strategy) in _FITTED.items()}
     for fitter in fitters.values():  # what is loaded once is part of no time
         _cut(next(_stretches(path))[:1], fitter)
-    times = dict.fromkeys((TOKENISED, RAW, *fitters), 0.0)
+    times = dict.fromkeys((TOKENIZED, RAW, *fitters), 0.0)
     cut, total = dict.fromkeys(fitters, 0), 0
     for stretch in _stretches(path):
-        with _added_to(times, TOKENISED):
+        with _added_to(times, TOKENIZED):
             total += sum(len(encode(text)) for line in stretch for text in _texts(line))
         with _added_to(times, RAW):
             for line in stretch:
@@ -131,7 +131,7 @@ def _added_to(times: dict[str, float], name: str) -> Iterator[None]:
 
 
 def _fitter(part: float | None, strategy: str, tokens: int) -> RequestFitter:
-    return RequestFitter(choices_of(target=None if part is None else round(tokens * part), strategy=strategy))
+    return RequestFitter(choices_of(target_tokens=None if part is None else round(tokens * part), strategy=strategy))
 
 
 def _texts(line: Line) -> list[str]:
@@ -156,7 +156,7 @@ def _throughput_row(
         case=case,
         candidate=name,
         milliseconds=times[name] * 1_000,
-        ratios={peer: times[peer] / times[name] for peer in (TOKENISED, RAW) if peer != name},
+        ratios={peer: times[peer] / times[name] for peer in (TOKENIZED, RAW) if peer != name},
         figures={"cut": cut[name] / count} if name in cut else {},
-        targets=(Target(of=TOKENISED, relation=">=", figure=FASTEST_SHARE),) if name in cut else (),
+        targets=(Target(of=TOKENIZED, relation=">=", figure=FASTEST_SHARE),) if name in cut else (),
     )

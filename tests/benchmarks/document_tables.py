@@ -15,13 +15,13 @@ from synthetic_chat import Writer
 
 from ctxopt_core import Document, DocumentPolicy, TiktokenCounter, pack_documents
 from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, load_encoding
-from ctxopt_core.runtime.text_cache import TextMemory
+from ctxopt_core.runtime.text_cache import TextCache
 
 ENCODING = "o200k_base"
 BUDGET = 2_000
 WORDS = 200
 SELECTIONS = ("auto", "score", "passages", "density", "optimal")
-ONCE = "tokenise once"
+ONCE = "tokenize once"
 GROWTH = "its own time at 200 documents"
 TARGET_COUNT, LARGE_COUNT = 200, 2_000
 _MOST_PEER_DOCUMENTS = 200
@@ -92,7 +92,7 @@ def _check(pack: Callable[[list[Document]], int], documents: list[Document]) -> 
 def forget_everything() -> None:
     """Clear every memory of texts in the process, whoever holds it."""
     for memory in gc.get_objects():
-        if issubclass(type(memory), TextMemory):
+        if issubclass(type(memory), TextCache):
             memory.clear()
 
 

@@ -1,4 +1,4 @@
-"""How long it takes to pack documents, beside tokenising them once, and what a choice by value and tokens reaches.
+"""How long it takes to pack documents, beside tokenizing them once, and what a choice by value and tokens reaches.
 
 Run it with `make bench`. Every figure is a median of CPU time, and the candidates of a table take turns, so the ratios
 of one run can be compared. Milliseconds of different machines cannot.

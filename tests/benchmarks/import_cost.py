@@ -21,7 +21,7 @@ CASES: tuple[Case, ...] = (
 )
 LLAMAINDEX_CASES: tuple[Case, ...] = (
     ("import llamaindex_ctxopt", "import llama_index.core", 50),
-    ("from llamaindex_ctxopt import ContextOptimizer", "import llama_index.core", None),
+    ("from llamaindex_ctxopt import EngineOptimizer", "import llama_index.core", None),
 )
 
 

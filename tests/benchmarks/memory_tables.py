@@ -87,10 +87,10 @@ def _candidates(history: list[ChatMessage], store: AsyncEngine) -> Iterator[_Mea
 
 
 def _view_of(history: list[ChatMessage]) -> BaseMemory:
-    from llamaindex_ctxopt import ContextOptimizer
+    from llamaindex_ctxopt import EngineOptimizer
 
     inner = ChatMemoryBuffer.from_defaults(token_limit=NO_LIMIT, tokenizer_fn=_encode)
-    view = ContextOptimizer(llm=ScriptedLLM(context_window=WINDOW, num_output=OUTPUT)).memory(inner)
+    view = EngineOptimizer(llm=ScriptedLLM(context_window=WINDOW, num_output=OUTPUT)).memory(inner)
     view.set(list(history))
     return view
 

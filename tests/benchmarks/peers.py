@@ -23,12 +23,12 @@ ListCounter = Callable[[list[BaseMessage]], int]
 
 
 def count_once(messages: Sequence[BaseMessage]) -> int:
-    """Tokenise everything; the token counter that `trim_messages` is given."""
+    """Tokenize everything; the token counter that `trim_messages` is given."""
     return TOKENS_PER_REQUEST + sum(TOKENS_PER_MESSAGE + len(_encode(str(message.content))) for message in messages)
 
 
 def early_exit_scan(messages: Sequence[BaseMessage], budget: int) -> list[BaseMessage]:
-    """Tokenise from the newest message on until the budget is full: the least that any exact trimmer does."""
+    """Tokenize from the newest message on until the budget is full: the least that any exact trimmer does."""
     left = budget - TOKENS_PER_REQUEST
     kept: list[BaseMessage] = []
     for message in reversed(messages):
@@ -88,7 +88,7 @@ def check_fit(optimizer: ContextOptimizer, messages: list[BaseMessage]) -> None:
     Raises:
         RuntimeError: It does.
     """
-    budget, before, after = optimizer.budget.input_tokens, count_once(messages), count_once(optimizer.invoke(messages))
+    budget, before, after = optimizer.budget.input_budget, count_once(messages), count_once(optimizer.invoke(messages))
     if not min(before, budget * 0.9) <= after <= budget:
         message = f"a fit of {len(messages):,} messages into {budget:,} tokens has {after:,} tokens"
         raise RuntimeError(message)

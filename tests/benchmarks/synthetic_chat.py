@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 VOCABULARY = """
 account adapter afternoon agreement allocation although answer archive argument assemble attempt average backlog
-balance batch because before behaviour between boundary branch bridge budget buffer building calendar careful category
+balance batch because before behavior between boundary branch bridge budget buffer building calendar careful category
 certainly change channel chapter circuit client collect column compare compile complete condition configuration
 connection consider constant container context contract convert copper corridor counter customer cycle decide default
 delivery depend deploy describe detail device different directory distance document doubtful draft during early effect
@@ -18,7 +18,7 @@ function further garden general generate gravel handover harbour heading heavy h
 immediate improve include independent inspection instead instrument interval invoice journey junction keyboard kitchen
 label language latency later launch layer leakage lesson level library limit linear listen little machine maintenance
 manual margin material measure member memory message migration minute missing modest moment monitor morning mountain
-neighbour network nevertheless notice number object observe offline often operate opposite order ordinary outcome
+neighbor network nevertheless notice number object observe offline often operate opposite order ordinary outcome
 overview package paragraph parallel partner pattern payment percent perhaps pipeline planning platform position
 possible practice precise prepare pressure previous probably problem procedure process produce program promise
 proposal protocol quality quantity quarter question quickly radiator random reason receive record reduce reference

@@ -118,7 +118,7 @@ def test_every_selection_is_measured_cold_and_warm(trials: dict[str, Trial]) -> 
     states = ("scores, cold", "no scores, cold", "scores, warm")
     selections = ("auto", "score", "passages", "density", "optimal")
     ours = {f"ours, {selection}, {state}" for selection in selections for state in states}
-    assert found - {"llmslim", "trimwise"} == {"tokenise once", *ours}
+    assert found - {"llmslim", "trimwise"} == {"tokenize once", *ours}
 
 
 def test_choices_by_value_have_their_targets(trials: dict[str, Trial]) -> None:
@@ -167,7 +167,7 @@ def test_a_memory_is_measured_cold_and_after_one_more_message(trials: dict[str, 
 def test_the_import_of_the_llamaindex_adapter_has_its_target(trials: dict[str, Trial]) -> None:
     rows = [row for row in trials["chat_engines"].rows if row["section"].startswith("Imports")]
     figures = {row["candidate"]: [target["figure"] for target in row["targets"]] for row in rows}
-    assert figures == {"import llamaindex_ctxopt": [50], "from llamaindex_ctxopt import ContextOptimizer": []}
+    assert figures == {"import llamaindex_ctxopt": [50], "from llamaindex_ctxopt import EngineOptimizer": []}
 
 
 def test_the_first_count_has_its_target_and_every_counter_is_measured_on_every_kind(trials: dict[str, Trial]) -> None:
@@ -182,12 +182,12 @@ def test_the_first_count_has_its_target_and_every_counter_is_measured_on_every_k
     assert counted - {"toktok-rs, as the extra uses it"} == {"tiktoken", "estimate"}
 
 
-def test_a_file_of_requests_is_to_be_fitted_nearly_as_fast_as_it_is_tokenised(trials: dict[str, Trial]) -> None:
+def test_a_file_of_requests_is_to_be_fitted_nearly_as_fast_as_it_is_tokenized(trials: dict[str, Trial]) -> None:
     for section in {row["section"] for row in trials["batch"].rows if row["section"].startswith("Fitting")}:
         rows = [row for row in trials["batch"].rows if row["section"] == section]
         targets = {row["candidate"]: [(made["of"], made["figure"]) for made in row["targets"]] for row in rows}
-        assert set(targets.pop("tokenising its texts") + targets.pop("tokenising its bytes")) == set()
-        assert list(targets.values()) == [[("tokenising its texts", 0.7)]] * 4
+        assert set(targets.pop("tokenizing its texts") + targets.pop("tokenizing its bytes")) == set()
+        assert list(targets.values()) == [[("tokenizing its texts", 0.7)]] * 4
         assert [row["figures"]["cut"] for row in rows if "cut" in row["figures"]] == [0, 0, 1, 1]
 
 
@@ -197,7 +197,7 @@ def test_whole_runs_of_two_processes_have_the_same_target(trials: dict[str, Tria
     runs = {
         f"ours, cut to three quarters by {name}, {jobs} jobs": jobs for name in ("turns", "auto") for jobs in (1, 2)
     }
-    assert figures == {"tokenising its texts, one process": []} | {
+    assert figures == {"tokenizing its texts, one process": []} | {
         name: [0.7] if jobs == 2 else [] for name, jobs in runs.items()
     }
 

@@ -154,7 +154,7 @@ def test_the_step_window_moves_seldom():
 BY_QUESTION = [
     references.newest,
     by_question.bm25_messages,
-    by_question.bm25_neighbours,
+    by_question.bm25_neighbors,
     by_question.recent_bm25,
     by_question.oracle,
 ]
@@ -169,7 +169,7 @@ def test_what_is_chosen_by_the_question_keeps_the_budget(fit, budget):
     assert [place for place, _ in kept.rows] == sorted({place for place, _ in kept.rows})
     if budget == 200 and fit is not references.newest:
         assert whole_places(CHAT, kept)[0] == 0
-    if budget == 200 and fit is by_question.bm25_neighbours:
+    if budget == 200 and fit is by_question.bm25_neighbors:
         assert 1 in whole_places(CHAT, kept)
 
 

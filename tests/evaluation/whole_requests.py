@@ -64,7 +64,7 @@ def document_outcomes(data: ModuleType, name: str, share: float, every: int) -> 
         )
         context = 40 if name.startswith("longdoc") else 0
         recall = data.doc_survival(item, kept, context)
-        if recall is not None and not fitted.untouched:
+        if recall is not None and not fitted.unchanged:
             yield Outcome(used=tokens / budget, recall=recall[0], over=tokens > budget)
 
 
@@ -83,7 +83,7 @@ def conversation_outcomes(data: ModuleType, name: str, budget: int, every: int) 
         tokens = recount(rendered(fitted, rows))
         whole = [i for i in fitted.history.kept if i not in fitted.history.shortened]
         recall, _ = data.message_survival(item, [item["messages"][i]["id"] for i in whole])
-        if not fitted.untouched:
+        if not fitted.unchanged:
             yield Outcome(used=tokens / budget, recall=recall, over=tokens > budget)
 
 

@@ -59,7 +59,7 @@ def profiled(**profile: Any) -> FakeListChatModel:
         ),
         pytest.param({"model": "gpt-4", "output_reserve": 192}, 8_192, 192, 8_000, id="an explicit reserve"),
         pytest.param({"model": "gpt-4", "safety_margin": 168}, 8_192, 1_024, 7_000, id="a margin"),
-        pytest.param({"model": "gpt-4", "target": 3_000}, 8_192, 1_024, 3_000, id="a target"),
+        pytest.param({"model": "gpt-4", "target_tokens": 3_000}, 8_192, 1_024, 3_000, id="a target"),
         pytest.param({"model": "gpt-4", "context_window": 2_000}, 2_000, 250, 1_750, id="an explicit window wins"),
         pytest.param({"model": "gpt-4", "context_window": "2000"}, 2_000, 250, 1_750, id="a window as text"),
         pytest.param({"model": profiled(max_input_tokens=10_000)}, 10_000, 1_250, 8_750, id="a profile"),
@@ -82,10 +82,10 @@ def profiled(**profile: Any) -> FakeListChatModel:
         pytest.param({"context_window": 8_000, "output_reserve": 0}, 8_000, 0, 8_000, id="a window without reserve"),
         pytest.param({"max_input_tokens": 500}, None, 0, 500, id="an input limit alone"),
         pytest.param({"max_input_tokens": "500"}, None, 0, 500, id="an input limit as text"),
-        pytest.param({"target": 500}, None, 0, 500, id="a target alone"),
+        pytest.param({"target_tokens": 500}, None, 0, 500, id="a target alone"),
         pytest.param({"model": ListeningModel(), "max_input_tokens": 500}, None, 0, 500, id="a nameless model"),
         pytest.param(
-            {"context_window": 32_768, "output_reserve": 4_096, "safety_margin": 2_048, "target": 16_000},
+            {"context_window": 32_768, "output_reserve": 4_096, "safety_margin": 2_048, "target_tokens": 16_000},
             32_768,
             4_096,
             16_000,
@@ -97,14 +97,14 @@ def test_a2_the_budget_is_what_the_window_leaves(
     settings: dict[str, Any], window: int | None, reserve: int, tokens: int
 ) -> None:
     budget = ContextOptimizer(**settings).budget
-    assert (budget.context_window, budget.output_reserve, budget.input_tokens) == (window, reserve, tokens)
+    assert (budget.context_window, budget.output_reserve, budget.input_budget) == (window, reserve, tokens)
 
 
 @pytest.mark.parametrize(
     ("model", "source", "encoding", "exact"),
     [
-        ("gpt-4o", "catalogue", "o200k_base", True),
-        (NamedModel(model_name="gpt-4"), "catalogue", "cl100k_base", True),
+        ("gpt-4o", "catalog", "o200k_base", True),
+        (NamedModel(model_name="gpt-4"), "catalog", "cl100k_base", True),
         (profiled(max_input_tokens=9_000), "live", "o200k_base", False),
     ],
 )
@@ -116,20 +116,20 @@ def test_t9_the_report_says_where_the_window_comes_from(model: Any, source: str,
 
 def test_t9_an_unknown_model_gets_the_smallest_window_and_one_warning() -> None:
     with pytest.warns(UnknownModelWarning, match="'lantern-9' is not known") as caught:
-        budgets = [ContextOptimizer(model="lantern-9").budget.input_tokens for _ in range(3)]
+        budgets = [ContextOptimizer(model="lantern-9").budget.input_budget for _ in range(3)]
     assert len(caught) == 1
     assert len(set(budgets)) == 1
     assert budgets[0] < 8_192
 
 
 def test_t9_an_unknown_model_with_explicit_numbers_warns_of_nothing() -> None:
-    assert ContextOptimizer(model="lantern-8", context_window=2_000).budget.input_tokens == 1_750
+    assert ContextOptimizer(model="lantern-8", context_window=2_000).budget.input_budget == 1_750
 
 
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({}, ValidationError, "give one of `model`, `context_window`, `max_input_tokens` and `target`"),
+        ({}, ValidationError, "give one of `model`, `context_window`, `max_input_tokens` and `target_tokens`"),
         ({"model": None}, ValidationError, "give one of `model`"),
         ({"model": ""}, ValidationError, "`model` must be the id of a model"),
         ({"model": "   "}, ValidationError, "`model` must be the id of a model"),
@@ -140,7 +140,7 @@ def test_t9_an_unknown_model_with_explicit_numbers_warns_of_nothing() -> None:
         ({"max_input_tokens": True}, ValidationError, "at least 1, got True"),
         ({"context_window": 2.5}, ValidationError, "`context_window` must be a whole number"),
         ({"context_window": "many"}, ValidationError, "`context_window` must be a whole number"),
-        ({"target": -1}, ValidationError, "`target` must be a whole number"),
+        ({"target_tokens": -1}, ValidationError, "`target_tokens` must be a whole number"),
         ({"context_window": 900, "output_reserve": -1}, ValidationError, "`output_reserve` .* at least 0"),
         ({"context_window": 900, "output_reserve": 900}, ValidationError, "nothing is left for the input"),
         ({"context_window": 900, "safety_margin": 900}, ValidationError, "nothing is left for the input"),
@@ -157,7 +157,7 @@ def test_t9_an_unknown_model_with_explicit_numbers_warns_of_nothing() -> None:
         ({"context_window": 900, "documents": {"pasages": True}}, ValidationError, "DocumentPolicy has no pasages"),
         ({"context_window": 900, "max_tokens": 7}, ValidationError, "Extra inputs are not permitted"),
         ({"context_window": 900, "token_counter": 7}, TypeError, "`tokenizer` must be a model name.* got int"),
-        ({"context_window": 900, "score": 7}, ValidationError, "score"),
+        ({"context_window": 900, "score_key": 7}, ValidationError, "score_key"),
     ],
 )
 def test_t10_settings_are_checked_once_at_construction(
@@ -175,13 +175,13 @@ def test_a2_a_budget_that_leaves_nothing_is_a_budget_error_underneath() -> None:
 
 def test_i11_changed_settings_are_a_new_optimizer_and_are_checked_as_well() -> None:
     optimizer = ContextOptimizer(model="gpt-4", token_counter=len, protect={"query"})
-    changed = optimizer.with_changes(target=500)
-    assert (changed.budget.input_tokens, optimizer.budget.input_tokens) == (500, 7_168)
+    changed = optimizer.with_changes(target_tokens=500)
+    assert (changed.budget.input_budget, optimizer.budget.input_budget) == (500, 7_168)
     assert (changed.token_counter, changed.protect) == (len, ("query",))
     with pytest.raises(ValidationError, match="tarqet"):
         optimizer.with_changes(tarqet=5)
     with pytest.raises(ValidationError, match="frozen"):
-        optimizer.target = 5
+        optimizer.target_tokens = 5
 
 
 class WordPieces:
@@ -196,7 +196,7 @@ PIECES = WordPieces()
 
 @pytest.mark.parametrize("counter", [len, "cl100k_base", "gpt-4", PIECES])
 def test_t12_a_counter_of_ones_own_takes_the_place_of_the_tokenizer(counter: Any) -> None:
-    optimizer = ContextOptimizer(model="gpt-4o", target=300, token_counter=counter)
+    optimizer = ContextOptimizer(model="gpt-4o", target_tokens=300, token_counter=counter)
     report = optimizer.plan(CHAT)
     assert report.within_budget
     assert report.encoding == {"gpt-4": "cl100k_base", len: "len", PIECES: "WordPieces"}.get(counter, counter)
@@ -245,13 +245,13 @@ def test_a10_messages_and_schemas_together_are_within_the_window(tools: list[Any
 def test_a10_schemas_count_before_the_prompt_as_well() -> None:
     prompt = ChatPromptTemplate.from_messages([("placeholder", "{messages}")])
     schemas = [convert_to_openai_tool(inspect)]
-    optimizer = ContextOptimizer(model=NamedModel().bind_tools([inspect]), target=300, prompt=prompt)
+    optimizer = ContextOptimizer(model=NamedModel().bind_tools([inspect]), target_tokens=300, prompt=prompt)
     fitted = optimizer.invoke({"messages": CHAT})
     assert sent_tokens(prompt.invoke(fitted), schemas) <= 300 < sent_tokens(fitted["messages"], schemas * 2)
     counted = sent_tokens(prompt.invoke(fitted), []) + rules_for("gpt-4o").schema_tokens(schemas, count_text, None)
-    assert optimizer.plan({"messages": CHAT}).output_tokens == counted < sent_tokens(prompt.invoke(fitted), schemas)
+    assert optimizer.plan({"messages": CHAT}).tokens_after == counted < sent_tokens(prompt.invoke(fitted), schemas)
 
 
 def test_a12_schemas_that_fill_the_budget_are_an_error_that_says_so() -> None:
     with pytest.raises(RequestOverflowError, match=re.escape("fewer tools")):
-        ContextOptimizer(model=NamedModel().bind_tools([inspect] * 9), target=300).invoke(CHAT)
+        ContextOptimizer(model=NamedModel().bind_tools([inspect] * 9), target_tokens=300).invoke(CHAT)

@@ -67,9 +67,9 @@ def test_i1_the_report_arrives_as_an_event_with_tags_and_metadata() -> None:
     [(name, data, tags, metadata)] = recorder.events
     assert (name, tags, metadata) == ("ctxopt_report", ["demo"], {"user": 7})
     assert data["input_budget"] == 60
-    assert data["output_tokens"] <= 60
+    assert data["tokens_after"] <= 60
     assert data["messages"] == {"given": 1, "kept": 1}
-    assert data["untouched"] is False
+    assert data["unchanged"] is False
 
 
 def test_m3_the_event_holds_figures_and_no_content() -> None:
@@ -141,11 +141,11 @@ async def test_i1_without_handlers_nothing_is_dispatched(monkeypatch: pytest.Mon
     assert len(await OPTIMIZER.ainvoke(LONG)) == 1
 
 
-def test_i1_an_untouched_request_reports_that_it_was() -> None:
+def test_i1_an_unchanged_request_reports_that_it_was() -> None:
     recorder = Recorder()
     OPTIMIZER.invoke([HumanMessage("Hi")], RunnableConfig(callbacks=[recorder]))
     [(_, data, _, _)] = recorder.events
-    assert data["untouched"] is True
+    assert data["unchanged"] is True
     assert data["messages"] == {"given": 1, "kept": 1}
 
 

@@ -83,7 +83,7 @@ def test_i2_the_budget_holds_for_documents_as_the_prompt_will_hold_them(settings
     kept = compressor.compress_documents(chunks(), QUERY)
     tokens = joined_tokens(kept, template=compressor.document_prompt, separator=compressor.document_separator)
     assert tokens <= budget
-    assert tokens == compressor.plan(chunks(), QUERY).output_tokens
+    assert tokens == compressor.plan(chunks(), QUERY).tokens_after
     assert tokens > budget - 70
 
 
@@ -128,7 +128,7 @@ def test_i2_edges_puts_the_best_first_and_the_second_best_last(seed: int) -> Non
 )
 def test_i2_a_score_is_found_under_a_key_or_by_a_function(found: list[Document], score: Any, kept: list[str]) -> None:
     budget = joined_tokens(found[:2]) + 4
-    assert kept_ids(found, max_tokens=budget, documents=WHOLE, score=score) == kept
+    assert kept_ids(found, max_tokens=budget, documents=WHOLE, score_key=score) == kept
 
 
 @pytest.mark.parametrize("query", [QUERY, "", "  "], ids=["asked", "empty", "blank"])
@@ -182,8 +182,8 @@ async def test_i2_other_kinds_of_input_are_a_type_error(documents: Any, query: A
         pytest.param({"max_tokens": "300"}, 300, id="digits"),
         pytest.param({"max_tokens": 9_000, "model": "gpt-4"}, 9_000, id="the-model-decides-the-tokenizer-only"),
         pytest.param({"max_tokens": 300, "model": ListeningModel()}, 300, id="a-model-without-a-name"),
-        pytest.param({"model": "gpt-4"}, ContextBudget.for_model("gpt-4").input_tokens // 2, id="half-by-default"),
-        pytest.param({"model": "gpt-4", "share": 100}, ContextBudget.for_model("gpt-4").input_tokens, id="all-of-it"),
+        pytest.param({"model": "gpt-4"}, ContextBudget.for_model("gpt-4").input_budget // 2, id="half-by-default"),
+        pytest.param({"model": "gpt-4", "share": 100}, ContextBudget.for_model("gpt-4").input_budget, id="all-of-it"),
         pytest.param({"model": NamedModel(model_name="gpt-4", max_tokens=192), "share": 25}, 2_000, id="an-object"),
         pytest.param({"model": NamedModel(model_name="gpt-4", max_tokens=192), "share": 12.5}, 1_000, id="a-fraction"),
     ],
@@ -194,7 +194,7 @@ def test_i2_the_budget_is_a_limit_or_a_share_of_a_models_window(settings: dict[s
 
 def test_i2_the_default_share_is_that_of_the_documents() -> None:
     documents = ContextOptimizerCompressor(model="gpt-4").budget_tokens
-    assert documents == Shares().split(ContextBudget.for_model("gpt-4").input_tokens).documents
+    assert documents == Shares().split(ContextBudget.for_model("gpt-4").input_budget).documents
 
 
 def test_i2_the_model_decides_the_tokenizer() -> None:
@@ -253,7 +253,7 @@ def test_i2_it_cannot_be_changed_but_copied_with_changes() -> None:
         pytest.param({"max_tokens": 90}, id="a-limit"),
         pytest.param({"model": "gpt-4", "share": 12.5}, id="a-model"),
         pytest.param(
-            {"max_tokens": 90, "document_prompt": CITED, "document_separator": "\n", "score": "s"}, id="texts"
+            {"max_tokens": 90, "document_prompt": CITED, "document_separator": "\n", "score_key": "s"}, id="texts"
         ),
         pytest.param({"max_tokens": 90, "documents": {"reading_order": "edges", "min_score": 0.5}}, id="a-policy"),
     ],

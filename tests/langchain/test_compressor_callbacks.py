@@ -82,9 +82,9 @@ async def test_i2_the_report_is_an_event_of_the_retrievers_run(compressor: BaseD
     assert waiting.events == recorder.events[1:]
     data = recorder.events[0][1]
     assert data["input_budget"] == 100
-    assert 0 < data["output_tokens"] <= 100
+    assert 0 < data["tokens_after"] <= 100
     assert sum(data["documents"].values()) == 4
-    assert data["untouched"] is False
+    assert data["unchanged"] is False
 
 
 @pytest.mark.parametrize("managed", [False, True], ids=["a-list", "a-manager"])
@@ -135,7 +135,7 @@ def test_d14_the_report_tells_of_each_document_what_became_of_it() -> None:
     assert {row.id: row.reason for row in report.dropped_documents}["blank"] == "empty"
     assert {row.reason for row in report.dropped_documents} == {"empty", "budget"}
     assert [row.score for row in report.documents] == [1.0, 0.95, 0.9, 0.85, None, None]
-    assert 0 < report.output_tokens <= budget < report.input_tokens
+    assert 0 < report.tokens_after <= budget < report.tokens_before
     assert report.within_budget
     assert report.components["documents"].budget == budget
     assert "budget" in report.to_text()
@@ -161,9 +161,9 @@ def test_m3_report_and_event_hold_figures_and_no_content() -> None:
 
 def test_m1_a_report_tells_when_nothing_was_lost() -> None:
     report = COMPRESSOR.with_changes(max_tokens=5_000).plan(chunks(), QUESTION)
-    assert report.untouched
-    assert report.saved == 0
-    assert report.input_tokens == report.output_tokens
+    assert report.unchanged
+    assert report.tokens_saved == 0
+    assert report.tokens_before == report.tokens_after
     assert report.dropped_documents == ()
 
 

@@ -116,7 +116,7 @@ def test_the_model_counted_at_most_its_input_limit(demo: subprocess.CompletedPro
 
 
 def test_a_broken_promise_is_an_error(demo_module: ModuleType, model: Any) -> None:
-    report = FitReport(input_budget=6144, fixed=0, reserve=2048, untouched=False, counted_output=6144)
+    report = FitReport(input_budget=6144, fixed=0, reserve=2048, unchanged=False, counted_after=6144)
     usage = UsageMetadata(input_tokens=6145, output_tokens=1, total_tokens=6146)
     assert demo_module.show_promise(model, AIMessage("x", usage_metadata=usage), report) is False
 

@@ -144,9 +144,9 @@ def test_a10_the_report_names_the_template_as_fixed_and_never_as_saved() -> None
     report = optimizer.plan(given)
     emptied = {"system": "", "context": [], "chat_history": [], "question": ""}
     assert report.fixed == rendered_tokens(FEW_SHOT, emptied)
-    assert report.input_tokens == rendered_tokens(FEW_SHOT, given)
-    assert report.output_tokens == rendered_tokens(FEW_SHOT, optimizer.invoke(given))
-    assert report.saved == report.input_tokens - report.output_tokens
+    assert report.tokens_before == rendered_tokens(FEW_SHOT, given)
+    assert report.tokens_after == rendered_tokens(FEW_SHOT, optimizer.invoke(given))
+    assert report.tokens_saved == report.tokens_before - report.tokens_after
 
 
 def test_a12_a_template_that_is_larger_than_the_budget_is_an_error_that_says_so() -> None:

@@ -83,7 +83,7 @@ def test_d5_a_stuff_documents_chain_sends_what_was_counted(settings: dict[str, A
     optimizer = ContextOptimizer(prompt=PROMPT, max_input_tokens=budget, **settings)
     (optimizer | stuff).invoke(given)
     assert budget * 0.8 < sent_tokens(model.heard) <= budget
-    assert optimizer.plan(given).output_tokens == sent_tokens(model.heard)
+    assert optimizer.plan(given).tokens_after == sent_tokens(model.heard)
 
 
 @pytest.mark.parametrize("template", [None, CITED, "* {page_content}"], ids=["bare", "cited", "text"])
@@ -156,14 +156,16 @@ def test_d9_the_reading_order_is_a_choice_and_the_objects_stay_the_same() -> Non
     [
         pytest.param(scored(0.1, 0.9, 0.5, 0.7), {}, ["1", "3"], id="score"),
         pytest.param(scored(0.1, 0.9, 0.5, 0.7, key="relevance_score"), {}, ["1", "3"], id="relevance_score"),
-        pytest.param(scored(0.1, 0.9, 0.5, 0.7, key="rank"), {"score": "rank"}, ["1", "3"], id="a key of one's own"),
+        pytest.param(
+            scored(0.1, 0.9, 0.5, 0.7, key="rank"), {"score_key": "rank"}, ["1", "3"], id="a key of one's own"
+        ),
         pytest.param(scored(4, 1, 3, 2), {"score_order": "lower"}, ["1", "3"], id="distances"),
         pytest.param(scored(-3, 0.0, -1, -2), {}, ["1", "2"], id="zero and negatives"),
         pytest.param(scored(None, 0.2, math.nan, 0.1), {}, ["1", "3"], id="None and NaN are last"),
         pytest.param(scored("VERY_HIGH", 0.2, "LOW", 0.1), {}, ["1", "3"], id="words are no scores"),
         pytest.param(scored(True, 0.2, [9], 0.1), {}, ["1", "3"], id="other kinds are no scores"),
         pytest.param(scored(Decimal("0.9"), 0.2, 10**400, 0.1), {}, ["0", "1"], id="other numbers"),
-        pytest.param(scored(0.9, 0.8, 0.7, 0.6), {"score": "absent"}, ["0", "1"], id="no scores, as they came"),
+        pytest.param(scored(0.9, 0.8, 0.7, 0.6), {"score_key": "absent"}, ["0", "1"], id="no scores, as they came"),
     ],
 )
 def test_d1_scores_are_read_from_metadata(found: list[Document], settings: dict[str, Any], kept: list[str]) -> None:
@@ -181,7 +183,7 @@ def test_d1_the_first_key_that_holds_a_number_counts() -> None:
 def test_d1_a_function_that_returns_no_number_is_an_error_that_names_the_document(score: Any) -> None:
     function: Callable[[Document], Any] = lambda document: score  # noqa: E731
     with pytest.raises(TypeError, match="`score` of document '0' must be a number or None"):
-        order(scored(1, 2), score=function)
+        order(scored(1, 2), score_key=function)
 
 
 def test_d8_blank_documents_go_first() -> None:

@@ -1,4 +1,4 @@
-"""History strategies behind LangChain's objects: forced for one call, and with a model that summarises."""
+"""History strategies behind LangChain's objects: forced for one call, and with a model that summarizes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def model(**options: Any) -> Summaries:
     return Summaries(messages=iter([AIMessage(ANSWER)] * 50), **options)
 
 
-def summarising(source: Any, **options: Any) -> ContextOptimizer:
+def summarizing(source: Any, **options: Any) -> ContextOptimizer:
     history = {"strategy": "summarize", "summarizer": summarizer(source, **options)}
     return ContextOptimizer(max_input_tokens=700, history=history)
 
@@ -76,7 +76,7 @@ def test_i11_a_strategy_can_be_forced_for_one_call():
 def test_i11_a_task_can_be_forced_for_one_call():
     optimizer = ContextOptimizer(max_input_tokens=700)
     plain = {message.id for message in optimizer.fit(ASKED).value}
-    forced = optimizer.fit(ASKED, task="Where does lantern 17 hang?")
+    forced = optimizer.fit(ASKED, ranking_query="Where does lantern 17 hang?")
 
     assert {"q17", "a17"} <= {message.id for message in forced.value}
     assert not {"q17", "a17"} & plain
@@ -89,13 +89,13 @@ def test_i11_a_forced_task_ranks_the_documents_too():
     documents = [Document(f"Lantern {n} hangs at pier {n}. " * 3, id=str(n)) for n in range(20)]
     value = {"context": documents, "question": "Tell me."}
 
-    kept = optimizer.fit(value, task="Where is lantern 13?").value["context"]
+    kept = optimizer.fit(value, ranking_query="Where is lantern 13?").value["context"]
     assert kept[0].id == "13"
 
 
-def test_h16_a_model_summarises_once_for_several_requests():
+def test_h16_a_model_summarizes_once_for_several_requests():
     source = model()
-    optimizer = summarising(source)
+    optimizer = summarizing(source)
     for end in range(61, 121, 2):
         fitted = optimizer.fit(ASKED[:end])
         assert sent_tokens(fitted.value) <= 700
@@ -104,8 +104,8 @@ def test_h16_a_model_summarises_once_for_several_requests():
 
 
 def test_i10_h16_awaited_the_result_is_the_same():
-    plain = summarising(model()).invoke(ASKED)
-    awaited = asyncio.run(summarising(model()).ainvoke(ASKED))
+    plain = summarizing(model()).invoke(ASKED)
+    awaited = asyncio.run(summarizing(model()).ainvoke(ASKED))
 
     assert [message.text for message in awaited] == [message.text for message in plain]
 
@@ -139,17 +139,17 @@ async def test_h16_i10_in_an_awaited_chain_the_summary_is_awaited_on_the_callers
 
 
 def test_h16_a_model_that_is_down_is_done_without():
-    fitted = summarising(model(broken=True)).fit(ASKED)
+    fitted = summarizing(model(broken=True)).fit(ASKED)
 
-    assert fitted.report.fell_back_to == "turns"
+    assert fitted.report.fallback == "turns"
     assert fitted.report.notes == ("the summarizer failed with OSError",)
     assert sent_tokens(fitted.value) <= 700
 
 
 def test_h16_two_optimizers_share_a_store():
     store, first, second = InMemoryStore(), model(), model()
-    once = summarising(first, store=store, name="fake").invoke(ASKED)
-    again = summarising(second, store=store, name="fake").invoke(ASKED)
+    once = summarizing(first, store=store, name="fake").invoke(ASKED)
+    again = summarizing(second, store=store, name="fake").invoke(ASKED)
 
     assert (first.asked, second.asked) == (1, 0)
     assert [message.text for message in once] == [message.text for message in again]
@@ -160,9 +160,9 @@ def test_h16_a_summarizer_that_is_set_up_wrongly_is_not_taken_for_one_that_is_do
         return transcript
 
     with pytest.raises(TypeError, match="can only be awaited"):
-        summarising(only_awaited).invoke(ASKED)
+        summarizing(only_awaited).invoke(ASKED)
     with pytest.raises(ValueError, match="must leave room"):
-        summarising(model(), max_input_tokens=10).invoke(ASKED)
+        summarizing(model(), max_input_tokens=10).invoke(ASKED)
 
 
 def newest(view: HistoryView) -> list[int]:
@@ -171,19 +171,21 @@ def newest(view: HistoryView) -> list[int]:
 
 POLICIES = [
     pytest.param({"strategy": "auto"}, "relevance", id="auto"),
-    pytest.param({"strategy": "turns", "note": "excerpts", "note_share": 10}, "turns", id="turns"),
-    pytest.param({"strategy": "relevance", "recent_share": 50}, "relevance", id="relevance"),
+    pytest.param(
+        {"strategy": "turns", "placeholder_content": "excerpts", "placeholder_max_percent": 10}, "turns", id="turns"
+    ),
+    pytest.param({"strategy": "relevance", "recent_percent": 50}, "relevance", id="relevance"),
     pytest.param({"strategy": "sliding_window", "max_messages": 5}, "sliding_window", id="sliding window"),
     pytest.param({"strategy": "summarize"}, "summarize", id="summarize"),
     pytest.param({"strategy": "hybrid", "max_summary_tokens": 50}, "hybrid", id="hybrid"),
     pytest.param({"strategy": newest}, "newest", id="a function"),
-    pytest.param({"stable_prefix": True, "references": True}, "turns", id="a stable prefix"),
+    pytest.param({"stable_prefix": True, "recoverable_tool_results": True}, "turns", id="a stable prefix"),
 ]
 
 
 def given(policy: dict[str, Any]) -> dict[str, Any]:
-    summarising = policy.get("strategy") in ("summarize", "hybrid")
-    return {**policy, "summarizer": summarizer(model())} if summarising else policy
+    summarizing = policy.get("strategy") in ("summarize", "hybrid")
+    return {**policy, "summarizer": summarizer(model())} if summarizing else policy
 
 
 @pytest.mark.parametrize("as_mapping", [True, False], ids=["mapping", "policy"])
@@ -199,7 +201,7 @@ def test_i3_i4_every_way_to_use_it_takes_every_policy(policy, strategy, as_mappi
     ContextOptimizer(model=plain, **settings).invoke(ASKED)
 
     assert [report.strategy for report in reports] == [strategy] * 4
-    assert all(report.within_budget and not report.untouched for report in reports)
+    assert all(report.within_budget and not report.unchanged for report in reports)
     assert plain.refused == []
     assert len(plain.heard) == 2
 

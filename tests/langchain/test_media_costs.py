@@ -51,7 +51,7 @@ def test_t13_the_prompt_renders_an_image_at_the_same_cost():
 def test_t13_the_message_that_keeps_its_image_is_the_identical_object():
     picture = HumanMessage(content=[{"type": "text", "text": "what is this"}, image_url(PICTURE)])
     history = [SystemMessage("be brief"), HumanMessage("word " * 900), HumanMessage("word " * 900), picture]
-    left = optimizer("gpt-4o", target=900).invoke(history)
+    left = optimizer("gpt-4o", target_tokens=900).invoke(history)
 
     assert len(left) < len(history)
     assert left[-1] is picture
@@ -59,7 +59,7 @@ def test_t13_the_message_that_keeps_its_image_is_the_identical_object():
 
 def test_t13_an_image_that_the_window_cannot_hold_leaves_a_mark():
     picture = HumanMessage(content=[{"type": "text", "text": "what is this"}, image_url(PICTURE)])
-    [left] = optimizer("gpt-4o", target=100).invoke([picture])
+    [left] = optimizer("gpt-4o", target_tokens=100).invoke([picture])
 
     assert [part["type"] for part in left.content] == ["text", "text"]
     assert len(picture.content) == 2

@@ -22,7 +22,7 @@ from langchain_core.messages import (
 from ctxopt_core.conversation.conversation import message_tokens
 from ctxopt_core.counting.counters import counter_for
 from independent_recount import count_text
-from langchain_ctxopt.message_views import MessageViews, view_of
+from langchain_ctxopt.message_views import LangChainMessages, view_of
 from langchain_requests import sent_tokens
 
 BASE64 = "iVBORw0KGgo" * 4_000
@@ -198,7 +198,7 @@ def test_t2_an_artifact_and_metadata_are_not_sent_and_not_counted() -> None:
 )
 def test_i1_every_way_to_write_a_role_is_understood(message: Any, role: str) -> None:
     assert view_of(message).role == role
-    assert bool(MessageViews([message]).system_indices(0, 1)) is (role in ("system", "developer"))
+    assert bool(LangChainMessages([message]).system_indices(0, 1)) is (role in ("system", "developer"))
 
 
 def test_h6_system_messages_of_every_kind_are_found() -> None:
@@ -211,9 +211,9 @@ def test_h6_system_messages_of_every_kind_are_found() -> None:
         AIMessage("x"),
         {"type": "system", "content": "x"},
     ]
-    assert list(MessageViews(items).system_indices(0, 7)) == [1, 2, 3, 4, 6]
-    assert list(MessageViews(items).system_indices(2, 6)) == [2, 3, 4]
-    assert list(MessageViews(items[:1]).system_indices(0, 1)) == []
+    assert list(LangChainMessages(items).system_indices(0, 7)) == [1, 2, 3, 4, 6]
+    assert list(LangChainMessages(items).system_indices(2, 6)) == [2, 3, 4]
+    assert list(LangChainMessages(items[:1]).system_indices(0, 1)) == []
 
 
 class Loud(HumanMessage):
@@ -241,7 +241,7 @@ class Loud(HumanMessage):
     ],
 )
 def test_t2_the_quick_view_of_a_message_says_what_the_full_one_says(message: Any) -> None:
-    views = MessageViews([message])
+    views = LangChainMessages([message])
     plain, full = views.plain(0), views[0]
     if plain is not None:
         assert plain == (full.role, full.content)
@@ -262,5 +262,5 @@ def test_t2_the_quick_view_of_a_message_says_what_the_full_one_says(message: Any
         (AIMessage(["[3 earlier messages omitted]", "Really?"]), False),
     ],
 )
-def test_a16_a_placeholder_of_an_earlier_fit_is_recognised(message: Any, synthetic: bool) -> None:
+def test_a16_a_placeholder_of_an_earlier_fit_is_recognized(message: Any, synthetic: bool) -> None:
     assert view_of(message).synthetic is synthetic

@@ -18,8 +18,8 @@ def test_t15_a_price_of_ones_own_is_in_the_report():
     report = optimizer.fit(LONG).report
 
     assert report.cost is not None
-    assert report.cost.input == pytest.approx(report.output_tokens * 10 / 1_000_000)
-    assert report.cost.saved == pytest.approx(report.saved * 10 / 1_000_000)
+    assert report.cost.input == pytest.approx(report.tokens_after * 10 / 1_000_000)
+    assert report.cost.saved == pytest.approx(report.tokens_saved * 10 / 1_000_000)
 
 
 def test_t15_a_model_that_is_optimized_has_its_price():
@@ -28,7 +28,7 @@ def test_t15_a_model_that_is_optimized_has_its_price():
     guarded = with_optimizer(model, max_input_tokens=500, prices={"gpt-4": 1.0}, on_report=reports.append)
     guarded.invoke(LONG)
 
-    assert reports[0].cost.input == pytest.approx(reports[0].output_tokens / 1_000_000)
+    assert reports[0].cost.input == pytest.approx(reports[0].tokens_after / 1_000_000)
 
 
 def test_t13_an_allowance_of_ones_own_is_what_an_image_costs():
@@ -42,7 +42,7 @@ def test_t13_an_allowance_of_ones_own_is_what_an_image_costs():
 
 def test_t9_an_unknown_model_is_an_error_where_that_is_wanted():
     with pytest.raises(UnknownModelError, match="no-such-model-here"):
-        ContextOptimizer(model="no-such-model-here", on_unknown="error")
+        ContextOptimizer(model="no-such-model-here", on_unknown_model="error")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_t9_an_unknown_model_is_an_error_where_that_is_wanted():
         ({"prices": {"gpt-4": "free"}}, "gpt-4"),
         ({"prices": {"": 1.0}}, "`prices` must map model ids"),
         ({"attachment_tokens": {"smell": 5}}, "`attachment_tokens` must map kinds"),
-        ({"on_unknown": "guess"}, "on_unknown"),
+        ({"on_unknown_model": "guess"}, "on_unknown_model"),
     ],
     ids=str,
 )

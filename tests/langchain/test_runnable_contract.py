@@ -192,5 +192,5 @@ def test_m4_a_plan_is_the_report_of_the_fit_and_reports_to_nobody() -> None:
     assert reports == []
     optimizer.invoke(CHAT)
     assert [report.to_dict() for report in reports] == [planned.to_dict()]
-    assert planned.output_tokens == sent_tokens(FITTED)
-    assert planned.input_tokens == sent_tokens(CHAT)
+    assert planned.tokens_after == sent_tokens(FITTED)
+    assert planned.tokens_before == sent_tokens(CHAT)

@@ -43,11 +43,11 @@ GIVEN = {
 }
 OPTIMIZERS = [
     pytest.param(ContextOptimizer(max_input_tokens=300, prompt=PROMPT), id="a limit"),
-    pytest.param(ContextOptimizer(model="gpt-4", target=300, prompt=PROMPT), id="a model by name"),
+    pytest.param(ContextOptimizer(model="gpt-4", target_tokens=300, prompt=PROMPT), id="a model by name"),
     pytest.param(
         ContextOptimizer(
             model="gpt-4o",
-            target=400,
+            target_tokens=400,
             prompt=PROMPT,
             tools=[{"type": "function", "function": {"name": "look", "parameters": {}}}],
             output_reserve=100,
@@ -55,13 +55,13 @@ OPTIMIZERS = [
             trigger=0.9,
             shares=Shares(system=10, query=20, documents=20, history=50),
             documents=DocumentPolicy(passages=False, reading_order="edges", score_order="lower", min_score=7.5),
-            history=HistoryPolicy(keep_first=False, first_share=20),
+            history=HistoryPolicy(keep_first_user_message=False, first_message_max_percent=20),
             protect={"query"},
             overflow="empty",
             documents_as="text",
             document_prompt="* {page_content}",
             document_separator="\n",
-            score="score",
+            score_key="score",
             query_key="question",
             name="fit",
         ),
@@ -136,7 +136,7 @@ def test_i1_loading_needs_to_be_allowed() -> None:
     [
         pytest.param({"token_counter": len}, id="a counting function"),
         pytest.param({"token_counter": TiktokenCounter()}, id="a counter"),
-        pytest.param({"score": lambda document: 1.0}, id="a score function"),
+        pytest.param({"score_key": lambda document: 1.0}, id="a score function"),
         pytest.param({"model": FakeListChatModel(responses=["x"])}, id="a model that cannot be stored"),
     ],
 )
@@ -187,4 +187,6 @@ def test_i1_optimizers_compare_by_their_settings() -> None:
 
 
 def test_i1_the_representation_is_short_and_hides_nothing_that_was_set() -> None:
-    assert repr(ContextOptimizer(model="gpt-4", target=300)) == "ContextOptimizer(model='gpt-4', target=300)"
+    assert (
+        repr(ContextOptimizer(model="gpt-4", target_tokens=300)) == "ContextOptimizer(model='gpt-4', target_tokens=300)"
+    )

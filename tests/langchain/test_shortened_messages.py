@@ -123,7 +123,7 @@ def test_h8_thoughts_and_server_tools_are_never_edited(budget: int) -> None:
         assert answer.content[:4] == parts[:4]
 
 
-def test_h12_the_placeholder_takes_the_form_of_its_neighbours() -> None:
+def test_h12_the_placeholder_takes_the_form_of_its_neighbors() -> None:
     turns = [(HumanMessage(f"Question {i}?"), AIMessage(SENTENCE * 3)) for i in range(20)]
     requested = [message for turn in turns for message in turn] + [ASKED]
     fitted = ContextOptimizer(max_input_tokens=300).invoke(requested)

@@ -93,7 +93,7 @@ def test_a10_text_that_is_sent_beside_the_content_is_counted(key):
     optimizer = ContextOptimizer(max_input_tokens=5_000, token_counter=words)
 
     for given in ([HumanMessage("hi"), message], [{"role": "user", "content": "hi"}, row]):
-        assert optimizer.plan(given).input_tokens > 500
+        assert optimizer.plan(given).tokens_before > 500
 
 
 def test_a_refusal_is_not_an_empty_message():

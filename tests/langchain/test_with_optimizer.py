@@ -87,7 +87,7 @@ def test_i4_streams_are_fitted_once(disable_streaming: bool) -> None:
     assert "".join(chunks).replace(" ", "") == "Fortybrasslanterns."
     assert (len(chunks) > 2) is not disable_streaming
     check(double)
-    assert [report.untouched for report in reports] == [False]
+    assert [report.unchanged for report in reports] == [False]
 
 
 async def test_i4_events_of_both_versions_are_fitted() -> None:
@@ -122,7 +122,7 @@ def test_i4_structured_output_works_and_its_schema_is_counted(include_raw: bool)
     assert double.bound[0]["tools"][0]["function"]["name"] == "Count"
 
 
-def test_i4_other_arguments_reach_the_model_untouched() -> None:
+def test_i4_other_arguments_reach_the_model_unchanged() -> None:
     model, double = model_and_double()
     model.invoke("Hi", stop=["x"], temperature=0.5)
     model.bind(seed=7).invoke("Hi", config={"tags": ["t"]})
@@ -144,7 +144,7 @@ def test_i4_a_call_to_another_known_model_gets_the_window_of_that_model() -> Non
     model = with_optimizer(double)
     assert model.optimizer().budget.window.source == "live"
     named = model.optimizer(model="gpt-4").budget.window
-    assert (named.model, named.context_window, named.source) == ("gpt-4", 8_192, "catalogue")
+    assert (named.model, named.context_window, named.source) == ("gpt-4", 8_192, "catalog")
 
 
 @pytest.mark.parametrize("given", ["Hi", [HumanMessage("Hi")], [("human", "Hi")], [{"role": "user", "content": "Hi"}]])
@@ -155,7 +155,7 @@ def test_i4_what_fits_is_sent_as_it_is(given: Any) -> None:
     assert (heard.type, heard.content) == ("human", "Hi")
     if isinstance(given, list) and isinstance(given[0], HumanMessage):
         assert heard is given[0]
-    assert model.last_report.untouched
+    assert model.last_report.unchanged
 
 
 def test_i4_the_last_report_is_of_the_last_request() -> None:
@@ -163,9 +163,9 @@ def test_i4_the_last_report_is_of_the_last_request() -> None:
     assert model.last_report is None
     model.invoke(CHAT)
     first = model.last_report
-    assert first.output_tokens == sent_tokens(double.heard[0]) <= 600 < first.input_tokens
+    assert first.tokens_after == sent_tokens(double.heard[0]) <= 600 < first.tokens_before
     model.with_config(tags=["x"]).invoke("Hi")
-    assert model.last_report.untouched
+    assert model.last_report.unchanged
     assert with_optimizer(double).last_report is None
 
 
@@ -194,7 +194,7 @@ def test_i4_cached_answers_are_those_of_the_fitted_request() -> None:
     model.invoke(CHAT)
     model.invoke(CHAT)
     check(double)
-    model.with_changes(target=300).invoke(CHAT)
+    model.with_changes(target_tokens=300).invoke(CHAT)
     check(double, calls=2)
 
 
@@ -213,7 +213,7 @@ def test_i4_copies_and_configurable_fields_keep_fitting() -> None:
 
 def test_i4_optimizing_again_replaces_the_settings() -> None:
     model, double = model_and_double()
-    again = with_optimizer(with_optimizer(model, target=100), target=300)
+    again = with_optimizer(with_optimizer(model, target_tokens=100), target_tokens=300)
     again.invoke(CHAT)
     assert again.last_report.input_budget == 300
     assert again.plain_class is type(double)
@@ -236,7 +236,7 @@ def test_i4_what_is_no_chat_model_is_refused_with_the_remedy(wrapped: Any) -> No
 def test_i4_settings_and_window_are_checked_when_the_model_is_made() -> None:
     with pytest.raises(TypeError, match="with_optimizer has no setting window"):
         with_optimizer(ScriptedModel(), window=7)  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match="`target`"):
-        with_optimizer(ScriptedModel(), target=-1)
+    with pytest.raises(ValueError, match="`target_tokens`"):
+        with_optimizer(ScriptedModel(), target_tokens=-1)
     with pytest.raises(ValueError, match="tells neither a model name nor a window"):
         with_optimizer(FakeListChatModel(responses=["x"]))

@@ -14,7 +14,7 @@ from chat_engine_runs import nodes_of
 from ctxopt_core import ContextBudgetError, DocumentPolicy, HistoryPolicy, Shares
 from ctxopt_core.models.catalog import builtin_rows, smallest_chat_window
 from llamaindex_chats import long_chat
-from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory, with_optimizer
+from llamaindex_ctxopt import ContextOptimizerMemory, EngineOptimizer, with_optimizer
 from llamaindex_ctxopt.models.model_settings import settings_of
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 from scripted_llms import ScriptedLLM
@@ -30,7 +30,7 @@ class Nameless(ScriptedLLM):
 
 
 OWNERS: dict[str, Callable[..., Any]] = {
-    "ContextOptimizer": lambda **settings: ContextOptimizer(llm=ScriptedLLM(), **settings),
+    "EngineOptimizer": lambda **settings: EngineOptimizer(llm=ScriptedLLM(), **settings),
     "ContextOptimizerMemory": lambda **settings: ContextOptimizerMemory.from_defaults(llm=ScriptedLLM(), **settings),
     "with_optimizer": lambda **settings: with_optimizer(ScriptedLLM(), **settings),
 }
@@ -39,7 +39,7 @@ OWNERS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("owner", OWNERS)
 def test_an_unknown_setting_is_named_with_those_that_there_are(owner: str) -> None:
     with pytest.raises(
-        TypeError, match=f"{owner} has no setting token_limit, window; it has attachment_tokens, catalogue"
+        TypeError, match=f"{owner} has no setting token_limit, window; it has attachment_tokens, catalog"
     ):
         OWNERS[owner](window=9, token_limit=9)
 
@@ -52,7 +52,7 @@ def test_an_unknown_setting_is_named_with_those_that_there_are(owner: str) -> No
         pytest.param({"context_window": "many"}, "context_window.*'many'", id="window, text"),
         pytest.param({"context_window": True}, "context_window", id="window, bool"),
         pytest.param({"max_input_tokens": -1}, "max_input_tokens.*-1", id="input"),
-        pytest.param({"target": 1.5}, "target.*1.5", id="target"),
+        pytest.param({"target_tokens": 1.5}, "target.*1.5", id="target_tokens"),
         pytest.param({"output_reserve": -1}, "output_reserve.*-1", id="reserve"),
         pytest.param({"safety_margin": -1}, "safety_margin.*-1", id="margin"),
         pytest.param({"trigger": 0}, "trigger.* 0", id="trigger"),
@@ -73,18 +73,24 @@ def test_a_setting_out_of_range_is_named_at_construction(owner: str, settings: d
 
 def test_values_may_be_mappings_and_digits() -> None:
     settings = FitSettings.of(
-        {"context_window": "4000", "shares": {"history": 30}, "history": {"note": "count"}, "documents": {}}, "Test"
+        {
+            "context_window": "4000",
+            "shares": {"history": 30},
+            "history": {"placeholder_content": "count"},
+            "documents": {},
+        },
+        "Test",
     )
     assert settings.context_window == 4_000
     assert settings.shares == Shares(history=30)
-    assert (settings.history, settings.documents) == (HistoryPolicy(note="count"), DocumentPolicy())
+    assert (settings.history, settings.documents) == (HistoryPolicy(placeholder_content="count"), DocumentPolicy())
     assert settings.protect == ("query",)
     assert FitSettings.of({"protect": "system"}, "Test").protect == ("system",)
     assert set(settings.as_dict()) == set(FitSettingValues.__annotations__)
     assert FitSettings.of(settings.as_dict(), "Test") == settings
-    assert settings.with_changes({"target": 9}, "Test").target == 9
-    with pytest.raises(ValueError, match="target"):
-        settings.with_changes({"target": 0}, "Test")
+    assert settings.with_changes({"target_tokens": 9}, "Test").target_tokens == 9
+    with pytest.raises(ValueError, match="target_tokens"):
+        settings.with_changes({"target_tokens": 0}, "Test")
 
 
 @pytest.mark.parametrize(
@@ -100,14 +106,16 @@ def test_values_may_be_mappings_and_digits() -> None:
 )
 def test_i7_the_answer_is_left_room_for_whatever_the_metadata_say(window: int, output: int, budget: int) -> None:
     llm = ScriptedLLM(context_window=window, num_output=output)
-    assert ContextOptimizer(llm=llm).budget.input_tokens == budget
+    assert EngineOptimizer(llm=llm).budget.input_budget == budget
 
 
 def test_i7_what_the_user_says_overrides_what_the_model_says() -> None:
     llm = ScriptedLLM(context_window=4_000, num_output=256)
-    budget = ContextOptimizer(llm=llm, context_window=3_000, output_reserve=100, safety_margin=50, target=2_000).budget
+    budget = EngineOptimizer(
+        llm=llm, context_window=3_000, output_reserve=100, safety_margin=50, target_tokens=2_000
+    ).budget
     assert (budget.context_window, budget.output_reserve, budget.safety_margin) == (3_000, 100, 50)
-    assert (budget.input_tokens, budget.goal_tokens) == (2_000, 2_000)
+    assert (budget.input_budget, budget.effective_target) == (2_000, 2_000)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +124,7 @@ def test_i7_what_the_user_says_overrides_what_the_model_says() -> None:
 )
 def test_i7_a_model_that_its_integration_does_not_know_is_known_by_its_name(name: str, window: int) -> None:
     llm = Nameless(model_name=name)
-    optimizer = ContextOptimizer(llm=llm, output_reserve=256)
+    optimizer = EngineOptimizer(llm=llm, output_reserve=256)
     assert optimizer.budget.context_window == window
     memory = optimizer.memory()
     memory.set(long_chat(4))
@@ -129,30 +137,30 @@ def test_i7_a_model_that_its_integration_does_not_know_is_known_by_its_name(name
 
 def test_i7_of_a_model_that_nobody_knows_the_smallest_window_is_taken_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="quillmere-9"):
-        optimizer = ContextOptimizer(llm=Nameless(model_name="quillmere-9"))
+        optimizer = EngineOptimizer(llm=Nameless(model_name="quillmere-9"))
     assert optimizer.budget.context_window == smallest_chat_window(builtin_rows())
-    given = ContextOptimizer(llm=Nameless(model_name="quillmere-10"), context_window=5_000)
+    given = EngineOptimizer(llm=Nameless(model_name="quillmere-10"), context_window=5_000)
     assert given.budget.context_window == 5_000
 
 
 def test_i7_a_model_without_a_name_has_its_window() -> None:
     assert settings_of(MockLLM()).name is None
-    assert ContextOptimizer(llm=MockLLM()).budget.input_tokens == 3_900 - 3_900 // 8
+    assert EngineOptimizer(llm=MockLLM()).budget.input_budget == 3_900 - 3_900 // 8
 
 
 @pytest.mark.parametrize("llm", [7, ScriptedLLM, object(), lambda text: text])
 def test_i7_what_is_no_model_is_refused(llm: Any) -> None:
     with pytest.raises(TypeError, match=f"`llm` must be a LlamaIndex LLM, got {type(llm).__name__}; give a limit"):
-        ContextOptimizer(llm=llm)
+        EngineOptimizer(llm=llm)
 
 
 def test_i7_without_a_model_and_a_limit_there_is_no_budget() -> None:
     with pytest.raises(ValueError, match="none says how much fits"):
-        ContextOptimizer()
+        EngineOptimizer()
     with pytest.raises(ValueError, match="there is no LLM to guard"):
-        ContextOptimizer(context_window=4_000).guard()
+        EngineOptimizer(context_window=4_000).guard()
     with pytest.raises(ContextBudgetError):
-        ContextOptimizer(context_window=600, output_reserve=600)
+        EngineOptimizer(context_window=600, output_reserve=600)
 
 
 def test_i7_the_listener_hears_of_every_fit() -> None:

@@ -57,7 +57,7 @@ def test_i5_the_budget_holds_and_the_input_is_not_changed(budget: int, query: st
     assert snapshot(given) == before
     assert kept
     assert joined_tokens(kept) <= budget
-    assert postprocessor.plan(given, query).output_tokens == joined_tokens(kept)
+    assert postprocessor.plan(given, query).tokens_after == joined_tokens(kept)
     originals = {item.node.node_id: item for item in given}
     assert all(item is originals[item.node.node_id] or is_cut_of(item, originals[item.node.node_id]) for item in kept)
 
@@ -243,8 +243,8 @@ def test_i5_7980_17373_no_room_for_one_word_is_a_typed_error(metadata: Any, text
         pytest.param({"max_tokens": 300}, 300, id="max-tokens"),
         pytest.param({"max_tokens": "300"}, 300, id="digits"),
         pytest.param({"max_tokens": 9_000, "model": "gpt-4"}, 9_000, id="the-model-decides-the-tokenizer-only"),
-        pytest.param({"model": "gpt-4"}, ContextBudget.for_model("gpt-4").input_tokens // 2, id="half-by-default"),
-        pytest.param({"model": "gpt-4", "share": 100}, ContextBudget.for_model("gpt-4").input_tokens, id="all-of-it"),
+        pytest.param({"model": "gpt-4"}, ContextBudget.for_model("gpt-4").input_budget // 2, id="half-by-default"),
+        pytest.param({"model": "gpt-4", "share": 100}, ContextBudget.for_model("gpt-4").input_budget, id="all-of-it"),
         pytest.param({"llm": MockLLM(max_tokens=256), "share": 25}, (3_900 - 256) // 4, id="an-llm"),
         pytest.param({"max_tokens": 300, "llm": MockLLM()}, 300, id="an-llm-and-a-limit"),
     ],
@@ -255,7 +255,7 @@ def test_i5_the_budget_is_a_limit_or_a_share_of_a_models_window(settings: dict[s
 
 def test_i5_the_default_share_is_that_of_the_documents() -> None:
     documents = ContextOptimizerPostprocessor(model="gpt-4").budget_tokens
-    assert documents == Shares().split(ContextBudget.for_model("gpt-4").input_tokens).documents
+    assert documents == Shares().split(ContextBudget.for_model("gpt-4").input_budget).documents
 
 
 def test_i5_a_function_can_count() -> None:

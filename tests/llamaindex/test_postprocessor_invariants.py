@@ -162,7 +162,7 @@ def test_i5_whatever_comes_in_the_budget_holds_and_something_stays(
         assert snapshot(found) == before
     assert bool(kept) == bool(found)
     assert joined_tokens(kept) <= budget
-    assert postprocessor.plan(found, query).output_tokens == joined_tokens(kept)
+    assert postprocessor.plan(found, query).tokens_after == joined_tokens(kept)
     assert len(kept) <= (policy.max_documents or len(found))
     positions = [position(item) for item in kept]
     assert len(set(positions)) == len(positions)

@@ -175,9 +175,9 @@ async def test_i5_a_report_is_told_and_kept_for_each_packing() -> None:
     kept = postprocessor.postprocess_nodes(scored_nodes(), QUERY)
     assert postprocessor.plan(scored_nodes(), QUERY) == reports[0]
     await postprocessor.apostprocess_nodes(scored_nodes(), QUERY)
-    assert [report.output_tokens for report in reports] == [joined_tokens(kept)] * 2
+    assert [report.tokens_after for report in reports] == [joined_tokens(kept)] * 2
     assert postprocessor.last_report is reports[1]
-    assert reports[0].input_tokens == joined_tokens(scored_nodes())
+    assert reports[0].tokens_before == joined_tokens(scored_nodes())
     assert reports[0].input_budget == 150
     assert SECRET not in repr(reports[0].to_dict())
 
@@ -188,7 +188,7 @@ async def test_i5_instrumentation_hears_figures_and_no_content(listener: Listene
     await postprocessor.apostprocess_nodes(scored_nodes(), QUERY)
     assert [event.class_name() for event in listener.heard] == ["ContextOptimizedEvent"] * 2
     for event in listener.heard:
-        assert event.figures["output_tokens"] == joined_tokens(kept)
+        assert event.figures["tokens_after"] == joined_tokens(kept)
         assert event.span_id is not None
         assert SECRET not in event.model_dump_json()
 
@@ -251,5 +251,5 @@ async def test_i5_a_planner_decides_in_its_place() -> None:
 )
 def test_i5_what_belongs_to_a_planner_has_nothing_of_its_own(attempt: Any, message: str) -> None:
     planned = ContextOptimizerPostprocessor.of_planner(FirstNode())
-    with pytest.raises(ValueError, match=f"shares the budget of a ContextOptimizer: .*{message}"):
+    with pytest.raises(ValueError, match=f"shares the budget of a EngineOptimizer: .*{message}"):
         attempt(planned)

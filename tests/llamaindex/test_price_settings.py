@@ -6,7 +6,7 @@ import pytest
 from llama_index.core.llms import ChatMessage
 
 from ctxopt_core import UnknownModelError
-from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory, with_optimizer
+from llamaindex_ctxopt import ContextOptimizerMemory, EngineOptimizer, with_optimizer
 from scripted_llms import ScriptedLLM
 
 LONG = [ChatMessage(content="Which lantern burns longest? " * 5) for _ in range(400)]
@@ -18,18 +18,20 @@ def test_t15_a_price_of_ones_own_is_in_the_report():
     report = guarded.last_report
 
     assert report.cost is not None
-    assert report.cost.input == pytest.approx(report.output_tokens * 10 / 1_000_000)
+    assert report.cost.input == pytest.approx(report.tokens_after * 10 / 1_000_000)
 
 
 def test_t15_a_memory_has_the_price_of_its_model():
-    memory = ContextOptimizerMemory.from_defaults(llm="gpt-4", target=500, prices={"gpt-4": 1.0}, chat_history=LONG)
+    memory = ContextOptimizerMemory.from_defaults(
+        llm="gpt-4", target_tokens=500, prices={"gpt-4": 1.0}, chat_history=LONG
+    )
     memory.get()
-    assert memory.last_report.cost.input == pytest.approx(memory.last_report.output_tokens / 1_000_000)
+    assert memory.last_report.cost.input == pytest.approx(memory.last_report.tokens_after / 1_000_000)
 
 
 def test_t9_an_unknown_model_is_an_error_where_that_is_wanted():
     with pytest.raises(UnknownModelError, match="no-such-model-here"):
-        ContextOptimizer(llm="no-such-model-here", on_unknown="error")
+        EngineOptimizer(llm="no-such-model-here", on_unknown_model="error")
 
 
 @pytest.mark.parametrize(
@@ -37,10 +39,10 @@ def test_t9_an_unknown_model_is_an_error_where_that_is_wanted():
     [
         ({"prices": {"gpt-4": "free"}}, "gpt-4"),
         ({"attachment_tokens": {"smell": 5}}, "`attachment_tokens` must map kinds"),
-        ({"on_unknown": "guess"}, "on_unknown"),
+        ({"on_unknown_model": "guess"}, "on_unknown_model"),
     ],
     ids=str,
 )
 def test_settings_out_of_their_range_are_named(settings, said):
     with pytest.raises(ValueError, match=said):
-        ContextOptimizer(llm="gpt-4", **settings)
+        EngineOptimizer(llm="gpt-4", **settings)

@@ -15,7 +15,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import TextNode
 
 from chat_engine_runs import FIVE, ScriptedRetriever, preset_history
-from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory, ContextOptimizerPostprocessor, with_optimizer
+from llamaindex_ctxopt import ContextOptimizerMemory, ContextOptimizerPostprocessor, EngineOptimizer, with_optimizer
 from scripted_llms import ScriptedLLM
 
 QUESTION = "Which lantern is broken?"
@@ -27,7 +27,7 @@ def words(text: str) -> list[str]:
 
 
 def use_everything(llm: Any) -> None:
-    optimizer = ContextOptimizer(llm=llm, context_window=4_000, system_prompt="Be brief.", tools=[{"name": "inspect"}])
+    optimizer = EngineOptimizer(llm=llm, context_window=4_000, system_prompt="Be brief.", tools=[{"name": "inspect"}])
     memory, postprocessor = optimizer.memory(), optimizer.postprocessor()
     memory.set([ChatMessage(content="{context_str}"), *preset_history(60)])
     retriever = optimizer.retriever(ScriptedRetriever(FIVE))
@@ -69,7 +69,7 @@ def test_i7_what_the_user_has_set_stays_and_counts(monkeypatch: pytest.MonkeyPat
     use_everything(ScriptedLLM())
     assert llama_index.core.global_tokenizer is words
     long = TextNode(text="abracadabra " * 100)
-    counter = ContextOptimizer(context_window=4_000)._planner.plan.budgeting.counter
+    counter = EngineOptimizer(context_window=4_000)._planner.plan.model_budget.counter
     assert counter.count(long.text) == 100
 
 
@@ -87,6 +87,6 @@ def test_i7_a_tokenizer_that_llamaindex_set_by_itself_is_nobodys_choice(
     monkeypatch.setattr(llama_index.core, "global_tokenizer", None)
     monkeypatch.setattr(Settings, "_tokenizer", None)
     call()
-    counter = ContextOptimizer(llm="gpt-4o")._planner.plan.budgeting.counter
+    counter = EngineOptimizer(llm="gpt-4o")._planner.plan.model_budget.counter
     assert counter.count("Quillmere " * 100) >= expected
     assert (counter.count("Quillmere " * 100) == 100) is (expected == 100)

@@ -47,7 +47,7 @@ PASTED = {
 
 @pytest.mark.parametrize(("given", "messages"), PASTED.values(), ids=PASTED)
 def test_a_history_may_come_in_any_of_these_ways(given, messages):
-    playground = Playground(given, target=900)
+    playground = Playground(given, target_tokens=900)
 
     assert len(playground.request.history) == messages
     playground.history = "User: Lit?"
@@ -95,9 +95,7 @@ def test_a_broken_paste_is_told_beside_the_box_and_the_last_results_stay(playgro
     assert "ctxopt-problem" in playground._page.history.status.value
     assert "From before" in playground._page.outcomes.glance.value
     assert "What is below is from before" in playground._page.outcomes.status.value
-    assert [one.output_tokens for one in playground.comparison.outcomes] == [
-        one.output_tokens for one in before.outcomes
-    ]
+    assert [one.tokens_after for one in playground.comparison.outcomes] == [one.tokens_after for one in before.outcomes]
     playground.history = [ASKED]
     assert playground.problem == ""
     assert "from before" not in playground._page.outcomes.status.value
@@ -168,7 +166,7 @@ def test_the_fitted_request_can_be_downloaded_as_json(playground):
 def test_hostile_text_is_text(asked):
     rows = [{"role": "user", "content": HOSTILE * 200}, {"role": "assistant", "content": HOSTILE}, ASKED]
     documents = [{"id": HOSTILE, "text": HOSTILE * 99}]
-    playground = Playground(rows, documents, model=f"<b>{HOSTILE.replace(chr(0xD800), '')}", target=300)
+    playground = Playground(rows, documents, model=f"<b>{HOSTILE.replace(chr(0xD800), '')}", target_tokens=300)
     playground._page.outcomes.previews.value = asked
 
     for html in html_of(playground):
@@ -223,7 +221,7 @@ def test_the_example_can_be_loaded_again(playground):
     playground._page.example.click()
 
     assert len(playground.request.history) == 34
-    assert playground.settings.target == 1_536
+    assert playground.settings.target_tokens == 1_536
 
 
 def test_the_example_goes_as_a_whole():

@@ -87,12 +87,14 @@ def totals(page):
     return {name: tuple(int(number.replace(",", "")) for number in numbers) for name, numbers in found.items()}
 
 
-def fitted(request, *, model="gpt-4o", target=TARGET, **shares):
-    budget = ContextBudget.for_model(model, target=target, output_reserve=OUTPUT_RESERVE, shares=Shares(**shares))
+def fitted(request, *, model="gpt-4o", target_tokens=TARGET, **shares):
+    budget = ContextBudget.for_model(
+        model, target_tokens=target_tokens, output_reserve=OUTPUT_RESERVE, shares=Shares(**shares)
+    )
     policies = {name: {"strategy": name} for name in PLAIN_STRATEGIES if name != "stable_prefix"}
     policies["stable_prefix"] = {"strategy": "turns", "stable_prefix": True}
     return {
-        name: (fit(request, budget, history=policy).report.output_tokens, budget.input_tokens)
+        name: (fit(request, budget, history=policy).report.tokens_after, budget.input_budget)
         for name, policy in policies.items()
     }
 
@@ -193,7 +195,7 @@ def see_the_fitted_request_downloaded(page, request):
     with page.expect_download() as started:
         page.get_by_text("Download the fitted request").click()
     content = json.loads(Path(started.value.path()).read_text("utf-8"))
-    budget = ContextBudget.for_model("gpt-4o", target=TARGET, output_reserve=OUTPUT_RESERVE)
+    budget = ContextBudget.for_model("gpt-4o", target_tokens=TARGET, output_reserve=OUTPUT_RESERVE)
     assert len(content["messages"]) == len(fit(request, budget).messages())
 
 
@@ -207,13 +209,13 @@ def see_sliders_moved(page, request):
     drag(page, "Window", 20)
     page.wait_for_timeout(500)
     target = value_of(page, "Window") - value_of(page, "For the answer")
-    wait_until_shown(page, fitted(request, target=target, history=50))
+    wait_until_shown(page, fitted(request, target_tokens=target, history=50))
     assert target > TARGET
 
     page.get_by_role("combobox", name="Model").fill("gpt-4")
     page.keyboard.press("Enter")
     page.get_by_text("8,192 tokens; counted with cl100k_base.").wait_for()
-    wait_until_shown(page, fitted(request, model="gpt-4", target=target, history=50))
+    wait_until_shown(page, fitted(request, model="gpt-4", target_tokens=target, history=50))
 
 
 def see_what_cannot_be_read_told(page):

@@ -24,16 +24,16 @@ def test_it_starts_with_an_example_that_is_cut():
 
     assert playground.problem == ""
     assert len(playground.request.documents) == 12
-    assert all(one.within_budget and one.saved_tokens > 0 for one in playground.comparison.outcomes)
+    assert all(one.within_budget and one.tokens_saved > 0 for one in playground.comparison.outcomes)
 
 
 def test_what_it_shows_is_what_fit_says(playground):
-    budget = ContextBudget.for_model("gpt-4o", target=800, output_reserve=200)
+    budget = ContextBudget.for_model("gpt-4o", target_tokens=800, output_reserve=200)
     report = fit(playground.request, budget, history={"strategy": "turns"}).report
 
-    assert left(playground) == report.output_tokens
-    assert f"{report.output_tokens:,} of 800 tokens" in playground._page.outcomes.cards.value
-    assert f"{report.saved:,} ({1 - report.ratio:.0%})" in playground._page.outcomes.cards.value
+    assert left(playground) == report.tokens_after
+    assert f"{report.tokens_after:,} of 800 tokens" in playground._page.outcomes.cards.value
+    assert f"{report.tokens_saved:,} ({1 - report.ratio:.0%})" in playground._page.outcomes.cards.value
 
 
 WIDGETS = {
@@ -56,7 +56,7 @@ def test_a_widget_that_is_moved_is_a_new_comparison_of_the_settings_that_it_stan
     settings = playground.settings
     policy = {"selection": settings.selection}
     expected = fit(playground.request, settings.budget(), history={"strategy": "turns"}, documents=policy).report
-    assert left(playground) == expected.output_tokens
+    assert left(playground) == expected.tokens_after
     assert (settings, [one.fitted.report.to_dict() for one in playground.comparison.outcomes]) != before
 
 
@@ -68,7 +68,7 @@ def test_a_strategy_that_is_not_ticked_is_not_compared(playground):
 
 
 def test_strategies_stand_in_the_order_in_which_they_are_asked_for():
-    playground = Playground([*ROWS, ASKED], target=800, strategies=("relevance", "auto"))
+    playground = Playground([*ROWS, ASKED], target_tokens=800, strategies=("relevance", "auto"))
     assert [one.strategy for one in playground.comparison.outcomes] == ["relevance", "auto"]
 
     playground._page.panel.strategies["turns"].value = True
@@ -77,7 +77,7 @@ def test_strategies_stand_in_the_order_in_which_they_are_asked_for():
 
 def test_what_are_no_settings_is_refused_and_the_widgets_still_move(playground):
     with pytest.raises(TypeError, match=r"`settings` must be PlaygroundSettings, got dict; .* dataclasses\.replace"):
-        playground.settings = {"target": 900}
+        playground.settings = {"target_tokens": 900}
 
     before = left(playground)
     playground._page.panel.window.window.value = 600
@@ -99,7 +99,7 @@ def test_settings_that_are_assigned_move_the_widgets(playground):
     playground.settings = replace(
         playground.settings,
         model="gpt-4",
-        target=1_000,
+        target_tokens=1_000,
         output_reserve=24,
         shares=Shares(documents=62.5, history=12.5),
         selection="score",
@@ -110,17 +110,17 @@ def test_settings_that_are_assigned_move_the_widgets(playground):
     assert (round(panel.window.window.value), panel.window.reserve.value) == (1_024, 24)
     assert panel.shares.sliders["history"].value == 12.5
     assert panel.selection.value == "score"
-    assert playground.settings.target == 1_000
+    assert playground.settings.target_tokens == 1_000
     assert outcome(playground).fitted.report.input_budget == 1_000
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4", "claude-sonnet-4-5", "nobody-knows-this-1", None])
 def test_any_budget_of_any_model_is_what_was_asked_for(model):
     for target, reserve in ((100, 0), (777, 0), (1_000, 333), (5_000, 4_000)):
-        playground = Playground([ASKED], model=model, target=target, output_reserve=reserve)
+        playground = Playground([ASKED], model=model, target_tokens=target, output_reserve=reserve)
 
-        assert (playground.settings.target, playground.settings.output_reserve) == (target, reserve)
-        assert playground.comparison.budget.input_tokens <= target
+        assert (playground.settings.target_tokens, playground.settings.output_reserve) == (target, reserve)
+        assert playground.comparison.budget.input_budget <= target
 
 
 def test_the_reserve_follows_the_model_until_it_is_moved():
@@ -166,7 +166,7 @@ def test_shares_that_do_not_add_up_are_told_without_a_warning(playground):
 
 
 def test_a_budget_that_holds_nothing_is_told_on_each_card(playground):
-    playground.settings = replace(playground.settings, target=1)
+    playground.settings = replace(playground.settings, target_tokens=1)
 
     assert playground.problem == ""
     assert all(one.error for one in playground.comparison.outcomes)
@@ -175,7 +175,7 @@ def test_a_budget_that_holds_nothing_is_told_on_each_card(playground):
 
 
 def test_a_summarizer_adds_the_strategies_that_need_one():
-    playground = Playground([*ROWS, ASKED], target=900, summarizer=summarizer(lambda text: "Lanterns."))
+    playground = Playground([*ROWS, ASKED], target_tokens=900, summarizer=summarizer(lambda text: "Lanterns."))
 
     names = [one.strategy for one in playground.comparison.outcomes]
     assert names[-2:] == ["summarize", "hybrid"]
@@ -190,7 +190,7 @@ def test_a_notebook_is_shown_the_widgets_and_where_there_are_none_the_outcomes(p
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == playground._page.widget.model_id
     assert bundle["text/plain"] == "<Playground: 21 messages, 6 documents>"
     for compared in playground.comparison.outcomes:
-        assert f"{compared.output_tokens:,} of" in bundle["text/html"]
+        assert f"{compared.tokens_after:,} of" in bundle["text/html"]
     assert "<style>" in bundle["text/html"]
     assert "lantern" not in bundle["text/html"]
 

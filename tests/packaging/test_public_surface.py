@@ -15,7 +15,7 @@ CORE_NAMES = [
     "Attachment",
     "BudgetWarning",
     "CallableCounter",
-    "ChatFraming",
+    "ChatRenderer",
     "ContextBudget",
     "ContextBudgetError",
     "ContextRequest",
@@ -25,7 +25,6 @@ CORE_NAMES = [
     "EstimateCounter",
     "FitReport",
     "FittedContext",
-    "Framing",
     "HistoryPolicy",
     "HistoryStrategy",
     "HistoryView",
@@ -33,6 +32,7 @@ CORE_NAMES = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "RequestRenderer",
     "Scorer",
     "Section",
     "Shares",
@@ -72,10 +72,10 @@ LANGCHAIN_NAMES = [
 
 LLAMAINDEX_NAMES = [
     "ContextOptimizedEvent",
-    "ContextOptimizer",
     "ContextOptimizerMemory",
     "ContextOptimizerPostprocessor",
     "ContextOptimizerRetriever",
+    "EngineOptimizer",
     "with_optimizer",
 ]
 PACKAGES = [ctxopt_core, ctxopt_playground, langchain_ctxopt, llamaindex_ctxopt]

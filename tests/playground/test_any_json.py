@@ -55,7 +55,7 @@ def test_every_conversation_is_read_whole_and_in_order(rows):
 def test_what_was_read_can_be_cut_written_and_read_again(rows, target):
     found = history_of(json.loads(json.dumps(rows)))
     try:
-        fitted = fit(found.request, ContextBudget(target=target), counter=len)
+        fitted = fit(found.request, ContextBudget(target_tokens=target), counter=len)
     except ContextBudgetError:
         return
     written = json.loads(as_json(fitted_content(found.stored, fitted)))
@@ -72,7 +72,7 @@ def test_any_json_is_read_or_refused(value):
         assert str(error)
         return
     with suppress(ContextBudgetError):
-        fit(request, ContextBudget(target=10), counter=len)
+        fit(request, ContextBudget(target_tokens=10), counter=len)
 
 
 def test_a_value_that_was_read_is_not_changed():

@@ -35,8 +35,8 @@ def test_history_and_documents_lie_in_one_file_in_the_shape_of_the_history(conte
 
     assert stored.messages_key == key
     assert [document.text for document in stored.request.documents] == ["The tenth burns ten hours."]
-    assert fitted.untouched == (limit == 1_000) == (stored.messages == (ITEMS if key == "input" else CHAT))
-    assert fit(stored.request, ContextBudget(max_input_tokens=limit)).untouched
+    assert fitted.unchanged == (limit == 1_000) == (stored.messages == (ITEMS if key == "input" else CHAT))
+    assert fit(stored.request, ContextBudget(max_input_tokens=limit)).unchanged
 
 
 @pytest.mark.parametrize("limit", [1_000, 150], ids=["fits", "is cut"])

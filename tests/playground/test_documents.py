@@ -86,7 +86,7 @@ def told(documents):
         ),
     ],
 )
-def test_each_shape_is_recognised(text, documents):
+def test_each_shape_is_recognized(text, documents):
     assert told(read_documents(text)) == documents
 
 

@@ -1,4 +1,4 @@
-"""A pasted JSON text is recognised by its shape, and read whole, in order, or refused with the place that is wrong."""
+"""A pasted JSON text is recognized by its shape, and read whole, in order, or refused with the place that is wrong."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def constructed(name, **fields):
 
 
 @pytest.mark.parametrize(
-    ("text", "messages", "recognised"),
+    ("text", "messages", "recognized"),
     [
         pytest.param(json.dumps([BRIEF, ASKED, TOLD]), [SYSTEM, USER, ASSISTANT], "OpenAI JSON", id="a list"),
         pytest.param(json.dumps([ASKED, TOLD], indent=4), [USER, ASSISTANT], "OpenAI JSON", id="an indented list"),
@@ -126,11 +126,11 @@ def constructed(name, **fields):
         ),
     ],
 )
-def test_each_shape_is_recognised(text, messages, recognised):
+def test_each_shape_is_recognized(text, messages, recognized):
     found = read_history(text)
 
     assert list(found.request.history) == messages
-    assert (found.format, found.notes) == (recognised, ())
+    assert (found.format, found.notes) == (recognized, ())
 
 
 def test_what_goes_with_the_messages_is_read():

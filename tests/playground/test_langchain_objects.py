@@ -13,7 +13,7 @@ def test_messages_and_documents_are_taken_as_they_are():
     messages = [SystemMessage("Be brief."), HumanMessage("Lit?"), called, ToolMessage("It is.", tool_call_id="c1")]
     documents = [Document(page_content="Lantern 7 burns.", metadata={"score": 0.5}, id="d7")]
 
-    request = Playground([*messages, HumanMessage("And now?")], documents, target=300).request
+    request = Playground([*messages, HumanMessage("And now?")], documents, target_tokens=300).request
 
     history = [request.history[index] for index in range(len(request.history))]
     assert [message.role for message in history] == ["system", "user", "assistant", "tool", "user"]

@@ -12,7 +12,7 @@ def test_messages_and_nodes_are_taken_as_they_are():
     messages = [ChatMessage(role=role, content=text) for role, text in (("user", "Lit?"), ("assistant", "It is."))]
     nodes = [NodeWithScore(node=TextNode(text="Lantern 7 burns.", id_="n7"), score=0.5)]
 
-    request = Playground([*messages, ChatMessage(role="user", content="And now?")], nodes, target=300).request
+    request = Playground([*messages, ChatMessage(role="user", content="And now?")], nodes, target_tokens=300).request
 
     history = [request.history[index] for index in range(len(request.history))]
     assert [(message.role, *message.texts) for message in history] == [

@@ -49,7 +49,7 @@ def said(text):
         ),
     ],
 )
-def test_each_style_of_naming_speakers_is_recognised(text):
+def test_each_style_of_naming_speakers_is_recognized(text):
     found = read_history(text)
 
     assert said(text) == FOUND

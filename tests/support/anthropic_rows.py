@@ -58,11 +58,11 @@ def answer(*blocks: Row) -> Row:
 
 
 def fit_anthropic(rows: list[Row], budget: int, *, counter: Any = None, **options: Any) -> tuple[Any, FittedContext]:
-    """Fit rows into `budget` tokens and return what is left of them, the very list when it was untouched."""
+    """Fit rows into `budget` tokens and return what is left of them, the very list when it was unchanged."""
     request = ContextRequest(history=AnthropicMessages(rows))
     counter = counter or counter_for("o200k_base")
     fitted = fit(request, ContextBudget(max_input_tokens=budget), counter=counter, **options)
-    return (rows if fitted.untouched else fitted_anthropic(rows, fitted.history)), fitted
+    return (rows if fitted.unchanged else fitted_anthropic(rows, fitted.history)), fitted
 
 
 def anthropic_tokens(rows: Sequence[Row]) -> int:

@@ -1,4 +1,4 @@
-"""Small language models and functions that note what they are asked to summarise."""
+"""Small language models and functions that note what they are asked to summarize."""
 
 from __future__ import annotations
 

@@ -46,17 +46,17 @@ def memory_buffer(llm: LLM) -> Parts:
 
 def ours(llm: LLM) -> Parts:
     """Return the two parts that share one planner."""
-    from llamaindex_ctxopt import ContextOptimizer
+    from llamaindex_ctxopt import EngineOptimizer
 
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     return Parts(memory=optimizer.memory(), postprocessors=(optimizer.postprocessor(),))
 
 
 def ours_attached(llm: LLM) -> Parts:
     """Return the same, told of the engine's own prompts."""
-    from llamaindex_ctxopt import ContextOptimizer
+    from llamaindex_ctxopt import EngineOptimizer
 
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     return Parts(memory=optimizer.memory(), postprocessors=(optimizer.postprocessor(),), attach=optimizer.attach)
 
 

@@ -22,7 +22,7 @@ def fit_rows(
     history: HistoryPolicy | None = None,
     **options: Any,
 ) -> tuple[list[Row], FittedContext]:
-    """Fit rows into `budget` tokens and return what is left of them, the very list when it was untouched."""
+    """Fit rows into `budget` tokens and return what is left of them, the very list when it was unchanged."""
     request = ContextRequest(history=OpenAIMessages(rows), tools=tuple(tools or ()))
     fitted = fit(
         request,
@@ -31,7 +31,7 @@ def fit_rows(
         history=history,
         **options,
     )
-    return (rows if fitted.untouched else fitted_openai(rows, fitted.history)), fitted
+    return (rows if fitted.unchanged else fitted_openai(rows, fitted.history)), fitted
 
 
 def is_note(row: Row) -> bool:

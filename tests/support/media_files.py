@@ -17,7 +17,7 @@ def gif(width, height):
 
 
 def jpeg(width, height, *, before=b"", frame=0xC0):
-    """A JPEG whose frame comes after the segments `before`, where cameras put thumbnails and colour profiles."""
+    """A JPEG whose frame comes after the segments `before`, where cameras put thumbnails and color profiles."""
     return b"\xff\xd8" + before + b"\xff" + bytes([frame]) + struct.pack(">HBHH", 17, 8, height, width) + TAIL
 
 

@@ -12,7 +12,7 @@ DOCUMENTS = [{"id": f"d{i}", "score": i, "text": f"Lantern {i} burns {i} hours. 
 
 def lantern_playground():
     """Return a playground in which not everything has room."""
-    return Playground([*ROWS, ASKED], DOCUMENTS, target=800, output_reserve=200)
+    return Playground([*ROWS, ASKED], DOCUMENTS, target_tokens=800, output_reserve=200)
 
 
 def outcome(playground, strategy="turns"):
@@ -22,7 +22,7 @@ def outcome(playground, strategy="turns"):
 
 def left(playground, strategy="turns"):
     """Return the tokens that a strategy leaves."""
-    return outcome(playground, strategy).output_tokens
+    return outcome(playground, strategy).tokens_after
 
 
 def html_of(playground):

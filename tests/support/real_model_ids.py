@@ -20,7 +20,7 @@ class Expected:
     encoding: tuple[str, float]
 
 
-# The 40 ids of the comparison of catalogues: the newest and the most used models of three providers, bare, dated and
+# The 40 ids of the comparison of catalogs: the newest and the most used models of three providers, bare, dated and
 # as Azure, Bedrock, Vertex and OpenRouter spell them.
 FORTY = {
     Expected(400_000, 272_000, 128_000, O200K): (

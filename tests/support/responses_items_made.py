@@ -133,7 +133,7 @@ def _answers(item: Item) -> bool:
 
 
 def least_tokens(items: Sequence[Item]) -> int:
-    """Return tokens that a request of these items counts at least: its texts, calls and framing."""
+    """Return tokens that a request of these items counts at least: its texts, calls and renderer."""
     return 3 + sum(map(_least_of, items))
 
 

@@ -51,10 +51,10 @@ def shown_values() -> dict[str, Any]:
     return {
         "fitted": cut,
         "report": cut.report,
-        "untouched": fit(shown_request(1, 1), BUDGET, counter=WORDS).report,
+        "unchanged": fit(shown_request(1, 1), BUDGET, counter=WORDS).report,
         "empty": fit(ContextRequest(), BUDGET, counter=WORDS).report,
         "sections": fit(sections, BUDGET, counter=WORDS).report,
-        "model": fit(request, ContextBudget.for_model("gpt-4o", target=300)).report,
+        "model": fit(request, ContextBudget.for_model("gpt-4o", target_tokens=300)).report,
         "allocation": allocate(100, {"system": 20, "documents": 200}, Shares()),
         "no_allocation": allocate(0, {}, Shares()),
         "packing": pack_documents(request.documents, 60, WORDS),

@@ -32,7 +32,7 @@ def problems(
 
     A request that came back unchanged is only counted and searched for the needles, since what fits must not be
     repaired. `last_user_last` says whether the last user message must be the last row; None asks it of the input.
-    `is_placeholder` recognises the one row that may be new; None takes any short row without calls.
+    `is_placeholder` recognizes the one row that may be new; None takes any short row without calls.
     """
     before, after = list(before), list(after)
     found = [*_over_budget(after, tools, budget, encoding, media), *_lost_needles(after, needles)]
@@ -132,8 +132,8 @@ def _empty_rows(before: list[Row], after: list[Row], origins: list[int | None]) 
     for index, (row, origin) in enumerate(zip(after, origins, strict=True)):
         if call_keys(row) or not is_blank(row):
             continue
-        untouched = origin is not None and row == before[origin]
-        if not untouched or (row["role"] in {"user", "assistant"} and origin != last_user):
+        unchanged = origin is not None and row == before[origin]
+        if not unchanged or (row["role"] in {"user", "assistant"} and origin != last_user):
             yield f"row {index} is empty"
 
 

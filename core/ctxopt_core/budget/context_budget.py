@@ -43,7 +43,7 @@ class ContextBudget:
         max_input_tokens: Input alone, in tokens, where it is limited below the window.
         output_reserve: Tokens of the window kept free for the answer.
         safety_margin: Further tokens of the window kept free.
-        target: A limit of one's own, in tokens, below what the model could take.
+        target_tokens: A limit of one's own, in tokens, below what the model could take.
         shares: The components' guarantees.
         trigger: The part of the input budget from which on requests are cut. At 1 only those above the budget
             are; below 1 those that reach `trigger` times the budget, and they are cut to below it.
@@ -52,9 +52,9 @@ class ContextBudget:
             mapping of `input` and `cached`. They go before those of the price table, for their models alone.
         attachment_tokens: What an attachment of unknown size is charged, by its kind: `image`, `audio`, `video`,
             `file`, `other`. A kind that is missing has the usual allowance.
-        input_tokens: The input budget: the smallest of `target`, `max_input_tokens` and what the window
+        input_budget: The input budget: the smallest of `target_tokens`, `max_input_tokens` and what the window
             leaves.
-        goal_tokens: The most that a request may count without being cut, and what a cut one is fitted into:
+        effective_target: The most that a request may count without being cut, and what a cut one is fitted into:
             the input budget, or with a `trigger` below 1 the largest count that does not reach it.
 
     Raises:
@@ -68,17 +68,17 @@ class ContextBudget:
     max_input_tokens: int | None = None
     output_reserve: int = 0
     safety_margin: int = 0
-    target: int | None = None
+    target_tokens: int | None = None
     shares: Shares = _DEFAULT_SHARES
     trigger: float = 1.0
     window: ModelWindow | None = None
     prices: Prices = field(default_factory=dict, hash=False)
     attachment_tokens: Mapping[str, int] = field(default_factory=dict, hash=False)
-    input_tokens: int = field(init=False)
-    goal_tokens: int = field(init=False)
+    input_budget: int = field(init=False)
+    effective_target: int = field(init=False)
 
     def __post_init__(self) -> None:
-        for name in ("context_window", "max_input_tokens", "target"):
+        for name in ("context_window", "max_input_tokens", "target_tokens"):
             object.__setattr__(self, name, optional_token_amount(name, getattr(self, name)))
         for name in ("output_reserve", "safety_margin"):
             object.__setattr__(self, name, token_amount(name, getattr(self, name), minimum=0))
@@ -89,8 +89,10 @@ class ContextBudget:
         object.__setattr__(self, "prices", read_prices(self.prices))
         object.__setattr__(self, "attachment_tokens", read_allowances(self.attachment_tokens))
         budget = self._input_budget()
-        object.__setattr__(self, "input_tokens", budget)
-        object.__setattr__(self, "goal_tokens", budget if trigger == 1 else max(1, math.ceil(trigger * budget) - 1))
+        object.__setattr__(self, "input_budget", budget)
+        object.__setattr__(
+            self, "effective_target", budget if trigger == 1 else max(1, math.ceil(trigger * budget) - 1)
+        )
 
     @classmethod
     def for_model(
@@ -99,7 +101,7 @@ class ContextBudget:
         *,
         output_reserve: int | None = None,
         safety_margin: int = 0,
-        target: int | None = None,
+        target_tokens: int | None = None,
         shares: Shares = _DEFAULT_SHARES,
         trigger: float = 1.0,
         prices: Prices | None = None,
@@ -114,16 +116,16 @@ class ContextBudget:
                 window and at most the model's longest answer, so that the input always has most of the
                 window.
             safety_margin: Further tokens kept free.
-            target: A limit of one's own, in tokens.
+            target_tokens: A limit of one's own, in tokens.
             shares: The components' guarantees.
             trigger: The part of the input budget from which on requests are cut.
             prices: Prices of one's own, by model id.
             attachment_tokens: What an attachment of unknown size is charged, by its kind.
-            window_options: Further arguments for `resolve_window`, such as `live` or `catalogue`.
+            window_options: Further arguments for `resolve_window`, such as `live` or `catalog`.
 
         Raises:
             ContextBudgetError: Nothing is left for the input.
-            UnknownModelError: No window is known and `on_unknown` is `"error"`.
+            UnknownModelError: No window is known and `on_unknown_model` is `"error"`.
             ValueError: An argument is out of its range.
             TypeError: An argument is of another type, or a window is given and `window_options` too.
         """
@@ -140,7 +142,7 @@ class ContextBudget:
             max_input_tokens=window.max_input_tokens,
             output_reserve=default_output_reserve(window) if output_reserve is None else output_reserve,
             safety_margin=safety_margin,
-            target=target,
+            target_tokens=target_tokens,
             shares=shares,
             trigger=trigger,
             window=window,
@@ -167,14 +169,14 @@ class ContextBudget:
 
         One that exactly fills the input budget is looked at too, and has nothing to lose.
         """
-        return count > self.goal_tokens or count >= self.input_tokens
+        return count > self.effective_target or count >= self.input_budget
 
     def _input_budget(self) -> int:
-        limits = [limit for limit in (self.target, self.max_input_tokens) if limit is not None]
+        limits = [limit for limit in (self.target_tokens, self.max_input_tokens) if limit is not None]
         if self.context_window is not None:
             limits.append(self.context_window - self.output_reserve - self.safety_margin)
         if not limits:
-            message = "one of `context_window`, `max_input_tokens` and `target` must be given"
+            message = "one of `context_window`, `max_input_tokens` and `target_tokens` must be given"
             raise ValueError(message)
         budget = min(limits)
         if budget <= 0:

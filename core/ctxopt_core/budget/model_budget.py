@@ -12,11 +12,11 @@ from ctxopt_core.counting.counter_wrappers import ModelCounter
 from ctxopt_core.counting.counters import counter_for, counter_of_encoding
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.models.model_settings import ModelSettings
+from ctxopt_core.models.model_settings import ModelInfo
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices
-from ctxopt_core.models.resolve_window import OnUnknown, resolve_window
-from ctxopt_core.models.window_sources import UserCatalogue
+from ctxopt_core.models.resolve_window import OnUnknownModel, resolve_window
+from ctxopt_core.models.window_sources import UserCatalog
 from ctxopt_core.providers.rules import NO_MODEL, rules_for
 from ctxopt_core.validation import exact_percentage
 
@@ -25,7 +25,7 @@ _DEFAULT_ENCODING = "o200k_base"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budgeting:
+class ModelBudget:
     """What is the same for every request of one optimizer.
 
     Args:
@@ -39,23 +39,23 @@ class Budgeting:
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
 
-def budgeting_of(
-    settings: ModelSettings | None,
+def model_budget_of(
+    settings: ModelInfo | None,
     *,
     token_counter: object,
     context_window: int | None,
     max_input_tokens: int | None,
     output_reserve: int | None,
     safety_margin: int,
-    target: int | None,
+    target_tokens: int | None,
     trigger: float,
     shares: Shares,
     tools: tuple[Mapping[str, Any] | str, ...] = (),
     prices: Prices | None = None,
     attachment_tokens: Mapping[str, int] | None = None,
-    on_unknown: OnUnknown = "fallback",
-    catalogue: UserCatalogue | None = None,
-) -> Budgeting:
+    on_unknown_model: OnUnknownModel = "fallback",
+    catalog: UserCatalog | None = None,
+) -> ModelBudget:
     """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone.
 
     A profile's `max_input_tokens` is the whole window for some models and the input alone for others; it is taken as
@@ -63,41 +63,48 @@ def budgeting_of(
 
     Raises:
         ValueError: Neither a model nor a limit is given, or the model tells neither name nor window.
-        UnknownModelError: No window is known and `on_unknown` is `"error"`.
+        UnknownModelError: No window is known and `on_unknown_model` is `"error"`.
     """
     limits: dict[str, Any] = {"context_window": context_window, "max_input_tokens": max_input_tokens}
-    rest: dict[str, Any] = {"safety_margin": safety_margin, "target": target, "trigger": trigger, "shares": shares}
+    rest: dict[str, Any] = {
+        "safety_margin": safety_margin,
+        "target_tokens": target_tokens,
+        "trigger": trigger,
+        "shares": shares,
+    }
     rest.update(prices=prices or {}, attachment_tokens=attachment_tokens or {})
     if settings is not None:
-        asked: dict[str, Any] = {"live": _live(settings), "catalogue": catalogue, "on_unknown": on_unknown}
+        asked: dict[str, Any] = {"live": _live(settings), "catalog": catalog, "on_unknown_model": on_unknown_model}
         window = resolve_window(_name_of(settings, limits), **asked, **limits)
         reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve
         budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
-    elif target is None and not any(limits.values()):
-        message = "give one of `model`, `context_window`, `max_input_tokens` and `target`: none says how much fits"
+    elif target_tokens is None and not any(limits.values()):
+        message = (
+            "give one of `model`, `context_window`, `max_input_tokens` and `target_tokens`: none says how much fits"
+        )
         raise ValueError(message)
     else:
         kept_free = usual_output_reserve(context_window) if output_reserve is None else output_reserve
         budget = ContextBudget(output_reserve=kept_free, **limits, **rest)
     counter = counter_of(budget, token_counter)
     bound = settings.schemas if settings else ()
-    return Budgeting(budget=budget, counter=counter, schemas=(*bound, *tools))
+    return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
 
 
-def _answer_reserve(settings: ModelSettings, window: ModelWindow) -> int | None:
+def _answer_reserve(settings: ModelInfo, window: ModelWindow) -> int | None:
     """The model's own answer limit, but at most half of the window: many are set to all that the model could answer."""
     if settings.answer_tokens is None or window.context_window is None:
         return settings.answer_tokens
     return min(settings.answer_tokens, window.context_window // 2)
 
 
-def _live(settings: ModelSettings) -> Mapping[str, object] | None:
+def _live(settings: ModelInfo) -> Mapping[str, object] | None:
     if settings.max_input_tokens is None:
         return None
     return {"context_window": settings.max_input_tokens, "max_output_tokens": settings.max_output_tokens}
 
 
-def _name_of(settings: ModelSettings, limits: Mapping[str, Any]) -> str:
+def _name_of(settings: ModelInfo, limits: Mapping[str, Any]) -> str:
     if settings.name is not None:
         return settings.name
     if settings.max_input_tokens is None and not any(limits.values()):
@@ -124,7 +131,7 @@ def tokens_of_share(share: Percent | None, budget: ContextBudget) -> int:
     Raises:
         ContextBudgetError: It is less than one token.
     """
-    available = budget.input_tokens
+    available = budget.input_budget
     if tokens := int(available * exact_percentage("share", _DOCUMENTS if share is None else share) / 100):
         return tokens
     message = f"`share` of {available} input tokens is less than one token, got {share!r}; raise it"

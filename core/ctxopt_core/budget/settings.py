@@ -33,7 +33,7 @@ SETTING_KEYS = (
     *_SHARE_KEYS,
     "output_reserve",
     "safety_margin",
-    "target",
+    "target_tokens",
     "trigger",
 )
 """All the keys that `budget_from_mapping` knows."""
@@ -43,12 +43,12 @@ def budget_from_mapping(settings: Mapping[str, object]) -> ContextBudget:
     """Return the budget that the settings describe.
 
     An amount of 0 tokens, like a key that is missing or None, stands for the default: for
-    `max_context_tokens` the model's own window, for `target` none.
+    `max_context_tokens` the model's own window, for `target_tokens` none.
 
     Args:
         settings: `profile` (`"auto"` by default), `model_name`, `max_context_tokens`, the percentages
             `system_prompt_budget_pct`, `query_budget_pct`, `document_budget_pct` and `history_budget_pct`,
-            and `output_reserve`, `safety_margin`, `target` and `trigger` as in ContextBudget. In the profile
+            and `output_reserve`, `safety_margin`, `target_tokens` and `trigger` as in ContextBudget. In the profile
             `auto` a missing `output_reserve` is what `ContextBudget.for_model` keeps; in the others it is 0.
 
     Raises:
@@ -92,14 +92,14 @@ def budget_from_environment(environ: Mapping[str, str] | None = None, *, model: 
         ContextBudgetError: Nothing is left for the input.
     """
     variables = os.environ if environ is None else environ
-    window, target, reserve = (_from_variable(variables, name) for name in ENVIRONMENT_KEYS)
-    window, target = window or None, target or None
-    if model is None and window is None and target is None:
+    window, target_tokens, reserve = (_from_variable(variables, name) for name in ENVIRONMENT_KEYS)
+    window, target_tokens = window or None, target_tokens or None
+    if model is None and window is None and target_tokens is None:
         message = f"{ENVIRONMENT_KEYS[0]} or {ENVIRONMENT_KEYS[1]} must be set, or `model` given"
         raise ValueError(message)
     if model is None:
-        return ContextBudget(context_window=window, target=target, output_reserve=reserve or 0)
-    return ContextBudget.for_model(model, context_window=window, target=target, output_reserve=reserve)
+        return ContextBudget(context_window=window, target_tokens=target_tokens, output_reserve=reserve or 0)
+    return ContextBudget.for_model(model, context_window=window, target_tokens=target_tokens, output_reserve=reserve)
 
 
 def _window_tokens(profile: str, tokens: int) -> int | None:
@@ -118,7 +118,7 @@ def _budget(
     if "output_reserve" in given:
         reserve = token_amount("output_reserve", given["output_reserve"], minimum=0)
     margin = token_amount("safety_margin", given.get("safety_margin", 0), minimum=0)
-    target = token_amount("target", given.get("target", 0), minimum=0) or None
+    target_tokens = token_amount("target_tokens", given.get("target_tokens", 0), minimum=0) or None
     # ContextBudget checks the trigger itself.
     trigger = cast(float, given.get("trigger", 1.0))
     shares = _shares(given)
@@ -127,7 +127,7 @@ def _budget(
             context_window=tokens,
             output_reserve=reserve or 0,
             safety_margin=margin,
-            target=target,
+            target_tokens=target_tokens,
             shares=shares,
             trigger=trigger,
         )
@@ -136,7 +136,7 @@ def _budget(
         context_window=tokens,
         output_reserve=reserve,
         safety_margin=margin,
-        target=target,
+        target_tokens=target_tokens,
         shares=shares,
         trigger=trigger,
     )

@@ -32,14 +32,14 @@ class Tally:
     Args:
         done_before: Requests that an interrupted run had done.
         rejected_before: Lines among them that could not be fitted.
-        untouched: Requests that fitted as they were.
+        unchanged: Requests that fitted as they were.
         cut: Requests that were cut.
         rejected: Lines that could not be fitted.
     """
 
     done_before: int = 0
     rejected_before: int = 0
-    untouched: int = 0
+    unchanged: int = 0
     cut: int = 0
     rejected: int = 0
 
@@ -47,9 +47,9 @@ class Tally:
         """Return the figures as a sentence."""
         bad = f", {self.rejected_before:,} of them rejected" if self.rejected_before else ""
         before = f"{self.done_before:,} done before{bad}; " if self.done_before else ""
-        requests = self.untouched + self.cut + self.rejected
+        requests = self.unchanged + self.cut + self.rejected
         return (
-            f"{before}{requests:,} requests: {self.untouched:,} fitted as they were, {self.cut:,} cut, "
+            f"{before}{requests:,} requests: {self.unchanged:,} fitted as they were, {self.cut:,} cut, "
             f"{self.rejected:,} rejected"
         )
 
@@ -132,7 +132,7 @@ def write_outcomes(
             tally.rejected += 1
         else:
             files.write(line, line.content if outcome.fitted is None else outcome.fitted, outcome.report)
-            tally.untouched += outcome.fitted is None
+            tally.unchanged += outcome.fitted is None
             tally.cut += outcome.fitted is not None
         advance(line)
 

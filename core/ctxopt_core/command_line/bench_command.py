@@ -1,4 +1,4 @@
-"""`bench`: how long fitting takes beside tokenising, on a file of one's own."""
+"""`bench`: how long fitting takes beside tokenizing, on a file of one's own."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ class Times:
         tokens: Tokens of the texts.
         cut: Requests that were cut.
         rejected: Lines that could not be fitted; they are not among the times.
-        tokenising: Reading and tokenising each request.
+        tokenizing: Reading and tokenizing each request.
         fitting: Reading, fitting and writing each request.
     """
 
     tokens: int = 0
     cut: int = 0
     rejected: int = 0
-    tokenising: list[float] = field(default_factory=list)
+    tokenizing: list[float] = field(default_factory=list)
     fitting: list[float] = field(default_factory=list)
 
 
-@click.command("bench", short_help="Time fitting beside tokenising.", epilog=EXIT_CODES)
+@click.command("bench", short_help="Time fitting beside tokenizing.", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @cutting_options
@@ -68,7 +68,7 @@ class Times:
 )
 @format_option
 def bench_command(file: Path, most: int, form: Format, **options: Any) -> None:
-    """Time how long fitting the requests of FILE takes, beside tokenising them once.
+    """Time how long fitting the requests of FILE takes, beside tokenizing them once.
 
     FILE holds a request on each line. Both times are CPU time and include reading the JSON; that of fitting includes
     writing it, too. Nothing is written to a file.
@@ -81,13 +81,13 @@ def bench_command(file: Path, most: int, form: Format, **options: Any) -> None:
         if not times.fitting:
             message = "there is no request in the file that could be fitted, so there is nothing to time"
             raise ValueError(message)
-        show_figures(_figures(times), form, title="Fitting beside tokenising")
+        show_figures(_figures(times), form, title="Fitting beside tokenizing")
     if times.rejected:
         raise click.exceptions.Exit(SOME_REJECTED)
 
 
 def measure(lines: Iterable[Line], fitter: RequestFitter, times: Times) -> None:
-    """Fit and tokenise each line, one after the other, so that a slow moment of the machine hits both."""
+    """Fit and tokenize each line, one after the other, so that a slow moment of the machine hits both."""
     counters: dict[str, TiktokenCounter] = {}
     for line in lines:
         try:
@@ -99,26 +99,26 @@ def measure(lines: Iterable[Line], fitter: RequestFitter, times: Times) -> None:
             times.rejected += 1
             continue
         times.fitting.append(process_time() - start)
-        times.cut += not fitted.untouched
-        _tokenise(line, counter, times)
+        times.cut += not fitted.unchanged
+        _tokenize(line, counter, times)
 
 
 def _counter_for(line: Line, fitter: RequestFitter, counters: dict[str, TiktokenCounter]) -> TiktokenCounter:
-    """Return what tokenises a line; vocabularies are read before any time is taken."""
-    budgeting = fitter.budgeting(read_request(decoded(line.content)))
-    window = budgeting.budget.window
+    """Return what tokenizes a line; vocabularies are read before any time is taken."""
+    model_budget = fitter.model_budget(read_request(decoded(line.content)))
+    window = model_budget.budget.window
     encoding = _ENCODING if window is None else window.encoding
     if encoding not in counters:
         counters[encoding] = TiktokenCounter(encoding, cache=CountCache(0))
         counters[encoding].count("loaded")
-        budgeting.counter.count("loaded")
+        model_budget.counter.count("loaded")
     return counters[encoding]
 
 
-def _tokenise(line: Line, counter: TiktokenCounter, times: Times) -> None:
+def _tokenize(line: Line, counter: TiktokenCounter, times: Times) -> None:
     start = process_time()
     times.tokens += sum(map(counter.count, texts_of(read_request(decoded(line.content)).request)))
-    times.tokenising.append(process_time() - start)
+    times.tokenizing.append(process_time() - start)
 
 
 def texts_of(request: ContextRequest) -> list[str]:
@@ -132,17 +132,17 @@ def texts_of(request: ContextRequest) -> list[str]:
 
 
 def _figures(times: Times) -> dict[str, Any]:
-    tokenising, fitting = sum(times.tokenising), sum(times.fitting)
+    tokenizing, fitting = sum(times.tokenizing), sum(times.fitting)
     return {
         "requests": len(times.fitting),
         "cut": times.cut,
         "rejected": times.rejected,
         "tokens": times.tokens,
-        "tokenising, seconds": tokenising,
+        "tokenizing, seconds": tokenizing,
         "fitting, seconds": fitting,
-        "tokenising, tokens per second": times.tokens / tokenising,
+        "tokenizing, tokens per second": times.tokens / tokenizing,
         "fitting, tokens per second": times.tokens / fitting,
         "fitting, median milliseconds": median(times.fitting) * 1_000,
         "fitting, slowest milliseconds": max(times.fitting) * 1_000,
-        "throughput over tokenising": tokenising / fitting,
+        "throughput over tokenizing": tokenizing / fitting,
     }

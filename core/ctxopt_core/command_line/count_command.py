@@ -8,15 +8,15 @@ from typing import Any
 
 import click
 
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.command_line.errors import EXIT_CODES, plain_messages
 from ctxopt_core.command_line.fitting_options import FittingChoices, choices_of, limit_options
 from ctxopt_core.command_line.output import Format, format_option, show_figures, tokenizer_figures
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import file_argument, line_option, opened, request_of_file
 from ctxopt_core.fitting.measured_request import count_request
-from ctxopt_core.fitting.request_renderer import ChatFraming
-from ctxopt_core.formats.request_files import StoredRequest, request_in
+from ctxopt_core.fitting.request_renderer import ChatRenderer
+from ctxopt_core.formats.request_files import RequestFile, request_in
 
 _NOTHING_COUNTS = "nothing says what counts: give --model or --tokenizer, or put a `model` into the request"
 _ANY_LIMIT = 2**62
@@ -39,7 +39,7 @@ def count_command(file: Path, line: int | None, form: Format, **options: Any) ->
         show_figures(_figures(choices, stored, text), form, title="What is counted")
 
 
-def _request_or_text(file: Path, line: int | None) -> tuple[StoredRequest | None, str]:
+def _request_or_text(file: Path, line: int | None) -> tuple[RequestFile | None, str]:
     if line is not None:
         return request_of_file(file, line)[0], ""
     with opened(file) as stream:
@@ -47,26 +47,26 @@ def _request_or_text(file: Path, line: int | None) -> tuple[StoredRequest | None
     return request_in(text), text
 
 
-def _figures(choices: FittingChoices, stored: StoredRequest | None, text: str) -> dict[str, Any]:
+def _figures(choices: FittingChoices, stored: RequestFile | None, text: str) -> dict[str, Any]:
     named = None if stored is None else stored.settings.name
     limited = choices.tells_limit or named is not None
     if not limited and choices.tokenizer is None:
         raise click.UsageError(_NOTHING_COUNTS)
-    known = RequestFitter(choices if limited else replace(choices, target=_ANY_LIMIT)).budgeting(stored)
+    known = RequestFitter(choices if limited else replace(choices, target_tokens=_ANY_LIMIT)).model_budget(stored)
     if stored is None:
         tokens, kind = known.counter.count(text), "a text"
     else:
         request = stored.request
-        tokens = count_request(request, known.counter, ChatFraming())
+        tokens = count_request(request, known.counter, ChatRenderer())
         kind = f"a request of {len(request.history)} messages"
     figures: dict[str, Any] = {"tokens": tokens, "counted as": kind}
     if limited:
-        limit = known.budget.input_tokens
+        limit = known.budget.input_budget
         figures |= {"input budget": limit, "fits": tokens <= limit}
     return figures | tokenizer_figures(known.budget) | _own_tokenizer(choices, known)
 
 
-def _own_tokenizer(choices: FittingChoices, known: Budgeting) -> dict[str, Any]:
+def _own_tokenizer(choices: FittingChoices, known: ModelBudget) -> dict[str, Any]:
     """Return what counts in place of the model's tokenizer; nothing where that one does."""
     if choices.tokenizer is None and known.budget.window is not None:
         return {}

@@ -14,7 +14,7 @@ from typing import IO, Any
 import click
 
 from ctxopt_core.errors import CtxoptError
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 CANNOT_BE_TOLD, USAGE, SOME_REJECTED, DOES_NOT_FIT, STOPPED = 1, 2, 3, 4, 130
 
@@ -33,8 +33,10 @@ REQUEST_ERRORS = (CtxoptError, TypeError, ValueError, RecursionError)
 """What a request that cannot be read or fitted raises."""
 
 _LONGEST_LINE = 1_000
-_OPTIONS = re.compile("`(context_window|max_input_tokens|output_reserve|safety_margin|on_unknown)(?:='?(\\w+)'?)?`")
-_IN_CODE_ALONE = ", or a `catalogue` that knows the model"
+_OPTIONS = re.compile(
+    "`(context_window|max_input_tokens|output_reserve|safety_margin|on_unknown_model)(?:='?(\\w+)'?)?`"
+)
+_IN_CODE_ALONE = ", or a `catalog` that knows the model"
 
 
 class DoesNotFitError(click.ClickException):
@@ -49,9 +51,9 @@ def one_line(error: BaseException | str) -> str:
         return "the request is nested too deeply"
     if isinstance(error, OSError) and error.strerror:
         named = f": {error.filename}" if error.filename else ""
-        return beginning(f"{error.strerror}{named}", _LONGEST_LINE)
+        return preview(f"{error.strerror}{named}", _LONGEST_LINE)
     told = str(error).replace(_IN_CODE_ALONE, "") or type(error).__name__
-    return beginning(_OPTIONS.sub(_as_option, told), _LONGEST_LINE)
+    return preview(_OPTIONS.sub(_as_option, told), _LONGEST_LINE)
 
 
 def _as_option(argument: re.Match[str]) -> str:

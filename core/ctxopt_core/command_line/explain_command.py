@@ -19,7 +19,7 @@ from ctxopt_core.fitting.explanation import SELECTIONS, Explained
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.formats.fitted_files import as_json
 from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _LONGEST_NAME, _LONGEST_PREVIEW = 40, 80
 
@@ -55,9 +55,9 @@ def _as_json(rows: Sequence[Explained], report: FitReport, previews: Sequence[st
         parts = [{**part, "content": preview} for part, preview in zip(parts, previews, strict=True)]
     head = {
         "input_budget": report.input_budget,
-        "input_tokens": report.input_tokens,
-        "output_tokens": report.output_tokens,
-        "untouched": report.untouched,
+        "tokens_before": report.tokens_before,
+        "tokens_after": report.tokens_after,
+        "unchanged": report.unchanged,
         "budgets": None if report.budgets is None else dict(report.budgets),
         "strategy": report.strategy,
         "selection": report.selection,
@@ -74,7 +74,7 @@ def _as_table(rows: Sequence[Explained], report: FitReport, previews: Sequence[s
 
 
 def _head(report: FitReport) -> list[str]:
-    head = [f"{report.input_tokens:,} -> {report.output_tokens:,} tokens, at most {report.input_budget:,}"]
+    head = [f"{report.tokens_before:,} -> {report.tokens_after:,} tokens, at most {report.input_budget:,}"]
     if report.budgets is not None:
         shared = ", ".join(f"{name} {tokens:,}" for name, tokens in report.budgets.items())
         head.append(f"the components may take: {shared}; {report.fixed:,} are fixed")
@@ -84,7 +84,7 @@ def _head(report: FitReport) -> list[str]:
 
 
 def _cells(row: Explained) -> tuple[str, ...]:
-    name = beginning(f"{row.kind} {row.name}", _LONGEST_NAME)
+    name = preview(f"{row.kind} {row.name}", _LONGEST_NAME)
     return name, row.outcome, f"{row.before:,}", f"{row.after:,}", row.why
 
 
@@ -97,4 +97,4 @@ def _preview(row: Explained, fitted: FittedContext) -> str:
         text = " ".join([f"{message.role}:", *message.texts])
     else:
         text = (request.system_texts if row.kind == "system" else request.query_texts)[row.start]
-    return beginning(text, _LONGEST_PREVIEW)
+    return preview(text, _LONGEST_PREVIEW)

@@ -91,7 +91,7 @@ def _fit_one(
     stored, content = request_of_file(file, line)
     fitted = fitter.fit(stored)
     given = content if content.endswith(b"\n") else content + b"\n"
-    written = given if fitted.untouched else as_json(fitted_content(stored, fitted), indent=2) + b"\n"
+    written = given if fitted.unchanged else as_json(fitted_content(stored, fitted), indent=2) + b"\n"
     if out is None:
         write_bytes(written)
     else:

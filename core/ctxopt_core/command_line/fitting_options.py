@@ -14,7 +14,7 @@ from ctxopt_core.command_line.tokenizer_option import read_tokenizer
 from ctxopt_core.documents.policy import DocumentPolicy, Selection
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknown
+from ctxopt_core.models.resolve_window import OnUnknownModel
 
 Strategy = Literal["auto", "turns", "sliding_window", "relevance"]
 """The strategies that ask no model."""
@@ -33,9 +33,9 @@ class FittingChoices:
         max_input_tokens: The input limit, in tokens.
         output_reserve: Tokens kept free for the answer.
         safety_margin: Further tokens kept free.
-        target: A limit of one's own, in tokens.
+        target_tokens: A limit of one's own, in tokens.
         shares: The components' guarantees.
-        on_unknown: What to do about a model whose window nobody knows.
+        on_unknown_model: What to do about a model whose window nobody knows.
         fit: How requests are cut.
     """
 
@@ -45,15 +45,15 @@ class FittingChoices:
     max_input_tokens: int | None = None
     output_reserve: int | None = None
     safety_margin: int = 0
-    target: int | None = None
+    target_tokens: int | None = None
     shares: Shares = field(default_factory=Shares)
-    on_unknown: OnUnknown = "fallback"
+    on_unknown_model: OnUnknownModel = "fallback"
     fit: FitOptions = field(default_factory=FitOptions)
 
     @property
     def tells_limit(self) -> bool:
         """Whether the options alone say how much fits, whatever a request names."""
-        given = (self.model, self.context_window, self.max_input_tokens, self.target)
+        given = (self.model, self.context_window, self.max_input_tokens, self.target_tokens)
         return any(limit is not None for limit in given)
 
 
@@ -75,13 +75,15 @@ def limit_options(command: F) -> F:
     positive = click.IntRange(min=1)
     for option in (
         click.option(
-            "--on-unknown",
+            "--on-unknown-model",
             type=click.Choice(["fallback", "error"]),
             default="fallback",
             show_default=True,
             help="What to do about an unknown model: take the smallest window known, with a warning, or end with 1.",
         ),
-        click.option("--target", metavar="TOKENS", type=positive, help="A limit of your own for the whole request."),
+        click.option(
+            "--target-tokens", metavar="TOKENS", type=positive, help="A limit of your own for the whole request."
+        ),
         click.option(
             "--safety-margin",
             metavar="TOKENS",
@@ -117,7 +119,10 @@ def cutting_options(command: F) -> F:
     """Give a command the options that say how requests are cut."""
     for option in (
         click.option(
-            "--task", metavar="TEXT", default="", help="What is asked, where that is not the query: what is ranked by."
+            "--ranking-query",
+            metavar="TEXT",
+            default="",
+            help="What is asked, where that is not the query: what is ranked by.",
         ),
         click.option(
             "--protect",
@@ -157,7 +162,7 @@ def choices_of(
     strategy: Strategy = "auto",
     selection: Selection = "auto",
     protect: tuple[str, ...] = (),
-    task: str = "",
+    ranking_query: str = "",
     **others: Any,
 ) -> FittingChoices:
     """Return what the options of a command come to.
@@ -169,6 +174,6 @@ def choices_of(
         documents=DocumentPolicy(selection=selection),
         history=HistoryPolicy(strategy=strategy),
         protect=frozenset(protect),
-        task=task,
+        ranking_query=ranking_query,
     )
     return FittingChoices(fit=fit, **others)

@@ -36,11 +36,11 @@ def outcome_of(line: Line, fitter: RequestFitter, *, with_report: bool) -> Outco
     except (*REQUEST_ERRORS, DoesNotFitError) as error:
         return Outcome(refusal=one_line(error))
     report = as_json({"line": line.number, **fitted.report.to_dict()}) if with_report else None
-    return Outcome(fitted=None if fitted.untouched else written, report=report)
+    return Outcome(fitted=None if fitted.unchanged else written, report=report)
 
 
 def fitted_line(line: Line, fitter: RequestFitter) -> tuple[FittedContext, bytes]:
     """Return what is left of the request on a line, and the line for it: the same bytes where nothing was cut."""
     stored = read_request(decoded(line.content))
     fitted = fitter.fit(stored)
-    return fitted, line.content if fitted.untouched else as_json(fitted_content(stored, fitted))
+    return fitted, line.content if fitted.unchanged else as_json(fitted_content(stored, fitted))

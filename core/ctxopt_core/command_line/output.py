@@ -90,6 +90,6 @@ def _as_text(value: object) -> str:
 
 
 def _sources(window: ModelWindow) -> str | None:
-    """Return the tables that the catalogue's row was taken from; None where another source decided."""
-    row = builtin_index().find(window.model) if window.source == "catalogue" else None
+    """Return the tables that the catalog's row was taken from; None where another source decided."""
+    row = builtin_index().find(window.model) if window.source == "catalog" else None
     return None if row is None else ", ".join(row.sources)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ctxopt_core.budget.model_budget import Budgeting, budgeting_of
+from ctxopt_core.budget.model_budget import ModelBudget, model_budget_of
 from ctxopt_core.command_line.errors import DoesNotFitError, one_line
 from ctxopt_core.command_line.fitting_options import FittingChoices
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.explanation import Explained, explain
 from ctxopt_core.fitting.fit_request import fit_with
 from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.fitting.request_renderer import ChatFraming
-from ctxopt_core.formats.request_files import StoredRequest
-from ctxopt_core.models.model_settings import ModelSettings
+from ctxopt_core.fitting.request_renderer import ChatRenderer
+from ctxopt_core.formats.request_files import RequestFile
+from ctxopt_core.models.model_settings import ModelInfo
 
 _MOST_BUDGETS = 128
-_NO_SETTINGS = ModelSettings()
+_NO_SETTINGS = ModelInfo()
 _NO_LIMIT = (
-    "nothing says how much fits: give --model, --context-window, --max-input-tokens or --target, or put a `model` into "
-    "the request"
+    "nothing says how much fits: give --model, --context-window, --max-input-tokens or --target-tokens, "
+    "or put a `model` into the request"
 )
 
 
@@ -36,12 +36,12 @@ class RequestFitter:
 
     def __init__(self, choices: FittingChoices) -> None:
         self._choices = choices
-        self._known = lru_cache(maxsize=_MOST_BUDGETS)(self._budgeting)
-        self._framing = ChatFraming()
+        self._known = lru_cache(maxsize=_MOST_BUDGETS)(self._model_budget)
+        self._renderer = ChatRenderer()
         if choices.tells_limit:
             self._known(choices.model, None)
 
-    def budgeting(self, stored: StoredRequest | None) -> Budgeting:
+    def model_budget(self, stored: RequestFile | None) -> ModelBudget:
         """Return the budget and the counter for a request; for a bare text, of which nothing is known, for None.
 
         Raises:
@@ -51,39 +51,39 @@ class RequestFitter:
         settings = _NO_SETTINGS if stored is None else stored.settings
         return self._known(self._choices.model or settings.name, settings.answer_tokens)
 
-    def fit(self, stored: StoredRequest) -> FittedContext:
+    def fit(self, stored: RequestFile) -> FittedContext:
         """Return what is left of a request.
 
         Raises:
             DoesNotFitError: What may not be cut is larger than the input budget.
-            ValueError: As `budgeting`.
+            ValueError: As `model_budget`.
         """
-        known = self.budgeting(stored)
+        known = self.model_budget(stored)
         try:
-            return fit_with(stored.request, known.budget, known.counter, self._framing, self._choices.fit)
+            return fit_with(stored.request, known.budget, known.counter, self._renderer, self._choices.fit)
         except ContextBudgetError as error:
             raise DoesNotFitError(one_line(error)) from error
 
-    def explain(self, stored: StoredRequest, fitted: FittedContext) -> tuple[Explained, ...]:
+    def explain(self, stored: RequestFile, fitted: FittedContext) -> tuple[Explained, ...]:
         """Return what became of each part of a request that was fitted, and why."""
-        return explain(fitted, self.budgeting(stored).counter, self._framing)
+        return explain(fitted, self.model_budget(stored).counter, self._renderer)
 
-    def _budgeting(self, model: str | None, answer_tokens: int | None) -> Budgeting:
+    def _model_budget(self, model: str | None, answer_tokens: int | None) -> ModelBudget:
         choices = self._choices
         if model is None and not choices.tells_limit:
             raise ValueError(_NO_LIMIT)
-        settings = None if model is None else ModelSettings(name=model, answer_tokens=answer_tokens)
-        return budgeting_of(
+        settings = None if model is None else ModelInfo(name=model, answer_tokens=answer_tokens)
+        return model_budget_of(
             settings,
             token_counter=choices.tokenizer,
             output_reserve=self._reserve(model, answer_tokens),
             safety_margin=choices.safety_margin,
             trigger=1.0,
             shares=choices.shares,
-            on_unknown=choices.on_unknown,
+            on_unknown_model=choices.on_unknown_model,
             context_window=choices.context_window,
             max_input_tokens=choices.max_input_tokens,
-            target=choices.target,
+            target_tokens=choices.target_tokens,
         )
 
     def _reserve(self, model: str | None, answer_tokens: int | None) -> int | None:

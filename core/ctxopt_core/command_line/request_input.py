@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from ctxopt_core.formats.request_files import StoredRequest, read_request
+from ctxopt_core.formats.request_files import RequestFile, read_request
 
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson", ".jsonlines"})
 STANDARD = Path("-")
@@ -63,7 +63,7 @@ def holds_lines(file: Path) -> bool:
     return file.suffix.lower() in LINE_SUFFIXES
 
 
-def request_of_file(file: Path, line: int | None = None) -> tuple[StoredRequest, bytes]:
+def request_of_file(file: Path, line: int | None = None) -> tuple[RequestFile, bytes]:
     """Return the request that a file holds, and its bytes.
 
     Args:

@@ -9,7 +9,7 @@ import click
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.command_line.errors import EXIT_CODES, plain_messages
 from ctxopt_core.command_line.output import Format, format_option, show_figures, tokenizer_figures
-from ctxopt_core.models.resolve_window import OnUnknown
+from ctxopt_core.models.resolve_window import OnUnknownModel
 
 
 @click.command("window", short_help="Show what is known of a model's window.", epilog=EXIT_CODES)
@@ -19,7 +19,7 @@ from ctxopt_core.models.resolve_window import OnUnknown
 )
 @click.option("--output-reserve", metavar="TOKENS", type=click.IntRange(min=0), help="Tokens kept free for the answer.")
 @click.option(
-    "--on-unknown",
+    "--on-unknown-model",
     type=click.Choice(["fallback", "error"]),
     default="fallback",
     show_default=True,
@@ -27,12 +27,12 @@ from ctxopt_core.models.resolve_window import OnUnknown
 )
 @format_option
 def window_command(
-    model: str, context_window: int | None, output_reserve: int | None, on_unknown: OnUnknown, form: Format
+    model: str, context_window: int | None, output_reserve: int | None, on_unknown_model: OnUnknownModel, form: Format
 ) -> None:
     """Show the window of MODEL, what it leaves for the input, its tokenizer, and where the figures come from."""
     with plain_messages():
         budget = ContextBudget.for_model(
-            model, context_window=context_window, output_reserve=output_reserve, on_unknown=on_unknown
+            model, context_window=context_window, output_reserve=output_reserve, on_unknown_model=on_unknown_model
         )
         show_figures(_window_figures(budget), form, title=f"The window of {model}")
 
@@ -45,6 +45,6 @@ def _window_figures(budget: ContextBudget) -> dict[str, Any]:
         "input limit": budget.max_input_tokens,
         "longest answer": known.max_output_tokens if known else None,
         "kept for the answer": budget.output_reserve,
-        "input budget": budget.input_tokens,
+        "input budget": budget.input_budget,
         **tokenizer_figures(budget),
     }

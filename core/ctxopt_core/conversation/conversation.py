@@ -22,8 +22,8 @@ _UNBOUNDED = 2**62
 def message_tokens(message: Message, counter: TokenCounter) -> int:
     """Return the tokens of one message as a chat request holds it.
 
-    3 for the framing, its role, its texts, 1 and the name where it has one, the name, arguments and id of each call,
-    the id that it answers, and what the counter's rules charge for each attachment. The rule is the one OpenAI
+    3 for the message itself, its role, its texts, 1 and the name where it has one, the name, arguments and id of each
+    call, the id that it answers, and what the counter's rules charge for each attachment. The rule is the one OpenAI
     publishes for its chat models; it is exact for text and an upper bound for calls.
     """
     return _message_tokens(priced(message, rules_of(counter)), counter.count)
@@ -43,7 +43,7 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
     return tokens + sum([attachment.cost for attachment in message.attachments])
 
 
-class Conversation:
+class CountedConversation:
     """Roles and costs of a conversation's messages, each read and counted once.
 
     Args:
@@ -53,10 +53,10 @@ class Conversation:
 
     __slots__ = (
         "_count",
-        "_framing",
         "_glances",
         "_known",
         "_messages",
+        "_overheads",
         "_rules",
         "_total",
         "_uncounted",
@@ -76,7 +76,7 @@ class Conversation:
         self._known = memory_of(counter)
         self._rules = rules_of(counter)
         self._messages: dict[int, Message] = {}
-        self._framing: dict[str, int] = {}
+        self._overheads: dict[str, int] = {}
         self._glances: dict[int, Glance] = {}
         self._total, self._uncounted = 0, len(self._views)
         self.costs: dict[int, int] = {}
@@ -176,7 +176,7 @@ class Conversation:
         total, start = self._total, self._uncounted
         if total > limit or start == 0:
             return total
-        costs, roles, framing = self.costs, self.roles, self._framing
+        costs, roles, overheads = self.costs, self.roles, self._overheads
         known, count = self._known, self._count
         index = start
         for plain in self._views.backwards(start):
@@ -184,10 +184,10 @@ class Conversation:
             cost = costs.get(index)
             if cost is None:
                 # The inlined common case of `measure`: a plain message that says something.
-                if plain is not None and plain[0] in framing and plain[1] and not plain[1].isspace():
+                if plain is not None and plain[0] in overheads and plain[1] and not plain[1].isspace():
                     tokens = known(plain[1])
                     roles[index] = plain[0]
-                    cost = (count(plain[1]) if tokens is None else tokens) + framing[plain[0]]
+                    cost = (count(plain[1]) if tokens is None else tokens) + overheads[plain[0]]
                     costs[index] = cost
                 else:
                     cost = self.measure(index)
@@ -198,7 +198,7 @@ class Conversation:
         return total
 
     def bytes_prove_fit(self, limit: int) -> bool:
-        """Tell whether the mere bytes of the conversation prove that it is within `limit`, without tokenising.
+        """Tell whether the mere bytes of the conversation prove that it is within `limit`, without tokenizing.
 
         A token is at least one byte, so a text never counts more tokens than it has bytes. A few messages are looked
         at first, to see whether trying is worth it.
@@ -226,7 +226,7 @@ class Conversation:
         else:
             role, text = plain
             blank = not text or text.isspace()
-            tokens = self._count(text) + (self._framing.get(role) or self._overhead(role))
+            tokens = self._count(text) + (self._overheads.get(role) or self._overhead(role))
         self.roles[index] = role
         self.costs[index] = tokens
         if blank:
@@ -244,10 +244,10 @@ class Conversation:
             return _UNBOUNDED
         text = plain[1]
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-        return size + (self._framing.get(plain[0]) or self._overhead(plain[0]))
+        return size + (self._overheads.get(plain[0]) or self._overhead(plain[0]))
 
     def _overhead(self, role: str) -> int:
-        found = self._framing[role] = TOKENS_PER_MESSAGE + self._count(role)
+        found = self._overheads[role] = TOKENS_PER_MESSAGE + self._count(role)
         return found
 
     def _find_systems(self) -> tuple[tuple[int, ...], bool]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import SYSTEM_ROLES
 
@@ -83,7 +83,7 @@ class Units:
         return sum(unit.tokens for unit in self.kept)
 
 
-def newest_turns(conversation: Conversation, stop: int) -> Iterator[Turn]:
+def newest_turns(conversation: CountedConversation, stop: int) -> Iterator[Turn]:
     """Yield the turns before index `stop`, newest first, reading no more than is asked for.
 
     Messages before the first user message form a last turn of their own.
@@ -105,7 +105,7 @@ def newest_turns(conversation: Conversation, stop: int) -> Iterator[Turn]:
         yield Turn(0, end, tokens, plain)
 
 
-def turn_ranges(conversation: Conversation, stop: int) -> Iterator[Turn]:
+def turn_ranges(conversation: CountedConversation, stop: int) -> Iterator[Turn]:
     """Yield the turns before index `stop` as `newest_turns` does, but do not count them."""
     end, plain, found = stop, True, False
     for index in range(stop - 1, -1, -1):
@@ -121,7 +121,7 @@ def turn_ranges(conversation: Conversation, stop: int) -> Iterator[Turn]:
         yield Turn(0, end, UNCOUNTED, plain)
 
 
-def last_user_message(conversation: Conversation) -> int | None:
+def last_user_message(conversation: CountedConversation) -> int | None:
     """Return the index of the last user message that says something; None where there is none."""
     for index in range(len(conversation) - 1, -1, -1):
         if conversation.opens_turn(index):
@@ -129,7 +129,7 @@ def last_user_message(conversation: Conversation) -> int | None:
     return None
 
 
-def first_user_message(conversation: Conversation, stop: int, *, look_at: int = 50) -> int | None:
+def first_user_message(conversation: CountedConversation, stop: int, *, look_at: int = 50) -> int | None:
     """Return the index of the first user message before `stop`, looking at the first few messages only."""
     for index in range(min(stop, look_at)):
         if conversation.opens_turn(index) and not conversation.holds_results(index):
@@ -137,7 +137,7 @@ def first_user_message(conversation: Conversation, stop: int, *, look_at: int = 
     return None
 
 
-def units_of(conversation: Conversation, start: int, stop: int) -> Units:
+def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
     """Split the messages of [start, stop) into units."""
     kept: list[Unit] = []
     orphans: list[int] = []
@@ -165,7 +165,7 @@ def units_of(conversation: Conversation, start: int, stop: int) -> Units:
     return Units(kept=tuple(kept), orphans=tuple(orphans), blanks=tuple(blanks), superseded=tuple(superseded))
 
 
-def _run_of_results(conversation: Conversation, indices: Sequence[int], position: int) -> list[int]:
+def _run_of_results(conversation: CountedConversation, indices: Sequence[int], position: int) -> list[int]:
     run: list[int] = []
     while position < len(indices) and conversation.holds_results(indices[position]):
         run.append(indices[position])
@@ -174,7 +174,7 @@ def _run_of_results(conversation: Conversation, indices: Sequence[int], position
 
 
 def _add_exchange(
-    conversation: Conversation,
+    conversation: CountedConversation,
     index: int,
     message: Message,
     results: list[int],
@@ -198,7 +198,7 @@ def _add_exchange(
         _add_loose(conversation, result, kept, orphans)
 
 
-def _add_loose(conversation: Conversation, index: int, kept: list[Unit], orphans: list[int]) -> None:
+def _add_loose(conversation: CountedConversation, index: int, kept: list[Unit], orphans: list[int]) -> None:
     """Results that answer nothing are orphans; what a user says beside them is a unit without them."""
     if conversation.message(index).speaks_beside_results:
         conversation.leave_results_out(index)
@@ -228,5 +228,5 @@ def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[li
     return matched, bool(calls - answered)
 
 
-def _is_end(conversation: Conversation, index: int) -> bool:
+def _is_end(conversation: CountedConversation, index: int) -> bool:
     return all(conversation.role(i) in SYSTEM_ROLES for i in range(index + 1, len(conversation)))

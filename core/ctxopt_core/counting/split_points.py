@@ -1,4 +1,4 @@
-"""Places where a text may be cut without changing how its two halves are tokenised.
+"""Places where a text may be cut without changing how its two halves are tokenized.
 
 At a *safe cut* of `cl100k_base` and `o200k_base` the token lists of both halves concatenate to that of the whole, so
 counts add up exactly. A safe cut depends on the two characters around it alone:

@@ -20,7 +20,7 @@ LONGEST_TOKEN_BYTES = 128
 # than in the whole text.
 _WINDOW = 2 * PIECE
 _UNSETTLED_TOKENS = 128
-# So many characters for each token are tokenised, then so many, where the start or the end of a text is asked for.
+# So many characters for each token are tokenized, then so many, where the start or the end of a text is asked for.
 _CHARACTERS_PER_TOKEN = (7, 10)
 _BLANK_RUN = 500_000
 _BLANK_BLOCK = 256_000
@@ -84,7 +84,7 @@ class TiktokenCounter:
         return tokens
 
     def exceeds(self, text: str, limit: int) -> bool:
-        """Tell whether `text` counts more than `limit` tokens, tokenising no more of it than is needed."""
+        """Tell whether `text` counts more than `limit` tokens, tokenizing no more of it than is needed."""
         if not text or limit < 0:
             return limit < 0
         length = len(text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ctxopt_core.display.sheet import Column, Point, Row, Table
 from ctxopt_core.documents.ranking import as_float
 from ctxopt_core.reports.rows import DocumentReport
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _MOST_ROWS = 40
 _MOST_POINTS = 1_000
@@ -97,7 +97,7 @@ def document_points(documents: Sequence[DocumentReport], tokens: Sequence[int]) 
 def _row(row: DocumentReport, tokens: int, names: Sequence[str]) -> Row:
     score = as_float(row.score)
     cells = {
-        "document": beginning(row.id, _LONGEST_ID),
+        "document": preview(row.id, _LONGEST_ID),
         "score": score_text(row.score),
         "tokens": f"{tokens:,}",
         "density": "" if score is None or not tokens else f"{score * 1_000 / tokens:.3g}",

@@ -1,6 +1,6 @@
 """A sheet as a matplotlib figure.
 
-It takes the colours of texts and pages from the style that matplotlib is set to, so that it reads on a dark page, too.
+It takes the colors of texts and pages from the style that matplotlib is set to, so that it reads on a dark page, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ctxopt_core.display.palette import INK, LOOKS
 from ctxopt_core.display.sheet import FULL, Bar, Point, Segment, Sheet
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _WIDTH, _TITLE_HEIGHT, _BAR_HEIGHT, _POINTS_HEIGHT = 9.0, 0.4, 0.9, 2.2
 _GAP = 0.08
@@ -61,11 +61,11 @@ def _draw_bar(axes: Axes, bar: Bar) -> None:
     for segment in bar.shown:
         look = LOOKS[segment.kind]
         axes.barh(
-            0, segment.amount, left=start, color=look.colour or "none", hatch=look.hatch, edgecolor=_EDGE, linewidth=0.8
+            0, segment.amount, left=start, color=look.color or "none", hatch=look.hatch, edgecolor=_EDGE, linewidth=0.8
         )
         label = _label_for(segment, whole)
         if label:
-            _write(axes, label, start + segment.amount / 2, look.colour)
+            _write(axes, label, start + segment.amount / 2, look.color)
         if label.startswith(segment.kind):
             named.add(segment.kind)
         start += segment.amount
@@ -84,11 +84,11 @@ def _label_for(segment: Segment, whole: float) -> str:
     return ""
 
 
-def _write(axes: Axes, label: str, middle: float, colour: str | None) -> None:
-    if colour is None:
+def _write(axes: Axes, label: str, middle: float, color: str | None) -> None:
+    if color is None:
         axes.text(middle, 0, label, ha="center", va="center", fontsize=9)
         return
-    box = {"facecolor": colour, "edgecolor": "none", "pad": 1.5}
+    box = {"facecolor": color, "edgecolor": "none", "pad": 1.5}
     axes.text(middle, 0, label, ha="center", va="center", fontsize=9, color=INK, bbox=box)
 
 
@@ -101,7 +101,7 @@ def _explain(axes: Axes, segments: list[Segment]) -> None:
         return
     labels = [f"{kind} {amount:,}" for kind, amount in amounts.items()]
     looks = [LOOKS[kind] for kind in amounts]
-    patches = [Patch(facecolor=look.colour or "none", hatch=look.hatch, edgecolor=_EDGE) for look in looks]
+    patches = [Patch(facecolor=look.color or "none", hatch=look.hatch, edgecolor=_EDGE) for look in looks]
     axes.legend(
         patches,
         labels,
@@ -126,7 +126,7 @@ def _draw_points(axes: Axes, points: tuple[Point, ...]) -> None:
                 [point.tokens for point in chosen],
                 [point.score for point in chosen],
                 marker=marker,
-                color=LOOKS[kind].colour if marker != "x" else "#B4450F",
+                color=LOOKS[kind].color if marker != "x" else "#B4450F",
                 edgecolors=None if marker == "x" else INK,
                 linewidths=1.5 if marker == "x" else 0.6,
                 label=f"{kind} {len(chosen):,}",
@@ -148,4 +148,4 @@ def _draw_points(axes: Axes, points: tuple[Point, ...]) -> None:
 
 def _plain(text: str) -> str:
     """Return a text in which matplotlib finds no formulas."""
-    return beginning(text, _LONGEST_TITLE).replace("$", r"\$")
+    return preview(text, _LONGEST_TITLE).replace("$", r"\$")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ctxopt_core.display.sheet import Bar, Column, Row, Segment, Table
 from ctxopt_core.reports.rows import HistoryReport, Stretch
 
-_STATES = ("kept", "shortened", "summarised", "dropped")
+_STATES = ("kept", "shortened", "summarized", "dropped")
 
 
 def history_bar(strip: Sequence[Stretch], unit: str) -> Bar:
@@ -17,12 +17,12 @@ def history_bar(strip: Sequence[Stretch], unit: str) -> Bar:
 
 
 def history_table(history: HistoryReport, strip: Sequence[Stretch]) -> Table:
-    """Return how many turns and messages were kept, shortened, summarised and dropped, and why."""
+    """Return how many turns and messages were kept, shortened, summarized and dropped, and why."""
     turns = _counts(strip)
     messages = {
         "kept": history.kept - history.shortened,
         "shortened": history.shortened,
-        "summarised": history.summarised,
+        "summarized": history.summarized,
         "dropped": history.dropped,
     }
     rows = [

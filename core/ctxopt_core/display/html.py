@@ -1,7 +1,7 @@
 """A sheet as HTML that a notebook, a static export and a screen reader can do something with.
 
 Everything is told in words, too: where styles are stripped, a bar reads as the list of its segments, and tables are
-plain tables. Texts take the colours of the page around them, since whether that is light or dark is decided by the
+plain tables. Texts take the colors of the page around them, since whether that is light or dark is decided by the
 notebook's theme and not by the system's; a page of its own follows the system.
 """
 
@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from ctxopt_core.display.palette import INK, LOOKS, Look
 from ctxopt_core.display.sheet import Bar, Column, Row, Segment, Sheet, Table
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _LONGEST_TEXT = 400
 _LONGEST_DESCRIPTION = 4_000
@@ -96,14 +96,14 @@ def _page(title: str, body: Element) -> str:
 def _add(parent: Element, tag: str, text: str = "", *, class_: str = "", **attributes: str) -> Element:
     """Add an element with a text; markup in the text is text."""
     child = SubElement(parent, tag, {"class": class_, **attributes} if class_ else attributes)
-    child.text = beginning(text, _LONGEST_TEXT)
+    child.text = preview(text, _LONGEST_TEXT)
     return child
 
 
 def _add_bar(parent: Element, bar: Bar) -> None:
     _add(parent, "p", bar.label, class_="ctxopt-label")
     track = _add(parent, "div", class_="ctxopt-bar", style=f"width:{_percent(bar.extent)}", role="img")
-    track.set("aria-label", beginning(bar.description, _LONGEST_DESCRIPTION))
+    track.set("aria-label", preview(bar.description, _LONGEST_DESCRIPTION))
     for segment, width in zip(bar.shown, bar.widths(), strict=True):
         _add_segment(track, segment, width)
 
@@ -163,10 +163,10 @@ def _column_class(column: Column) -> str:
 
 def _rule(kind: str, look: Look) -> str:
     stripes = f"repeating-linear-gradient({look.angle}deg,transparent 0 4px,{_STRIPE} 4px 6px)"
-    if look.colour is None:
-        grey = stripes.replace(_STRIPE, "rgba(127,127,127,.3)")
-        return f".ctxopt-report .ctxopt-{kind}{{background:{'none' if look.angle is None else grey}}}"
-    background = look.colour if look.angle is None else f"{look.colour} {stripes}"
+    if look.color is None:
+        gray = stripes.replace(_STRIPE, "rgba(127,127,127,.3)")
+        return f".ctxopt-report .ctxopt-{kind}{{background:{'none' if look.angle is None else gray}}}"
+    background = look.color if look.angle is None else f"{look.color} {stripes}"
     return f".ctxopt-report .ctxopt-{kind}{{background:{background};color:{INK}}}"
 
 

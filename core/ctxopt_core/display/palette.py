@@ -1,6 +1,6 @@
-"""Colours and patterns of what a report shows; no two that stand side by side differ by colour alone.
+"""Colors and patterns of what a report shows; no two that stand side by side differ by color alone.
 
-The colours are near those of Okabe and Ito, which people with every common kind of colour blindness tell apart. Each is
+The colors are near those of Okabe and Ito, which people with every common kind of color blindness tell apart. Each is
 light enough for black text, so that it reads the same on a light and on a dark page.
 """
 
@@ -18,13 +18,13 @@ class Look:
     """How one kind of segment looks.
 
     Args:
-        colour: Its colour; None for what is left empty.
+        color: Its color; None for what is left empty.
         angle: The direction of its stripes in a browser, in degrees; None for none.
         hatch: Its pattern in a figure.
         fill: The character that fills it in a terminal.
     """
 
-    colour: str | None
+    color: str | None
     angle: int | None = None
     hatch: str = ""
     fill: str
@@ -32,19 +32,19 @@ class Look:
 
 LOOKS: Mapping[str, Look] = MappingProxyType(
     {
-        "fixed": Look(colour="#B8B8B8", fill="f"),
-        "system": Look(colour="#E69F00", angle=45, hatch="//", fill="s"),
-        "query": Look(colour="#F0E442", angle=90, hatch="||", fill="q"),
-        "documents": Look(colour="#56B4E9", fill="d"),
-        "history": Look(colour="#2DB48C", angle=-45, hatch="\\\\", fill="h"),
-        "free": Look(colour=None, fill="."),
-        "reserve": Look(colour="#CC79A7", angle=0, hatch="--", fill="r"),
-        "outside": Look(colour=None, angle=45, hatch="..", fill="-"),
-        "kept": Look(colour="#2DB48C", fill="#"),
-        "shortened": Look(colour="#F0E442", angle=90, hatch="||", fill="/"),
-        "partial": Look(colour="#F0E442", angle=90, hatch="||", fill="/"),
-        "summarised": Look(colour="#56B4E9", angle=0, hatch="--", fill="="),
-        "dropped": Look(colour="#F08A4B", angle=45, hatch="//", fill="x"),
-        "mixed": Look(colour="#B8B8B8", angle=-45, hatch="\\\\", fill="%"),
+        "fixed": Look(color="#B8B8B8", fill="f"),
+        "system": Look(color="#E69F00", angle=45, hatch="//", fill="s"),
+        "query": Look(color="#F0E442", angle=90, hatch="||", fill="q"),
+        "documents": Look(color="#56B4E9", fill="d"),
+        "history": Look(color="#2DB48C", angle=-45, hatch="\\\\", fill="h"),
+        "free": Look(color=None, fill="."),
+        "reserve": Look(color="#CC79A7", angle=0, hatch="--", fill="r"),
+        "outside": Look(color=None, angle=45, hatch="..", fill="-"),
+        "kept": Look(color="#2DB48C", fill="#"),
+        "shortened": Look(color="#F0E442", angle=90, hatch="||", fill="/"),
+        "partial": Look(color="#F0E442", angle=90, hatch="||", fill="/"),
+        "summarized": Look(color="#56B4E9", angle=0, hatch="--", fill="="),
+        "dropped": Look(color="#F08A4B", angle=45, hatch="//", fill="x"),
+        "mixed": Look(color="#B8B8B8", angle=-45, hatch="\\\\", fill="%"),
     }
 )

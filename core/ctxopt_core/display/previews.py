@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ctxopt_core.display.document_table import more_rows, shown_indices, what_became
 from ctxopt_core.display.sheet import Column, Row, Sheet, Table
 from ctxopt_core.fitting.fitted_context import shortened_message
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 if TYPE_CHECKING:
     from ctxopt_core.fitting.fitted_context import FittedContext
@@ -54,7 +54,7 @@ def _document_table(fitted: FittedContext) -> Table:
         rows=tuple(
             Row(
                 cells=(
-                    beginning(rows[index].id, _LONGEST_ID),
+                    preview(rows[index].id, _LONGEST_ID),
                     what_became(rows[index]),
                     _preview(fitted.documents.texts.get(index) or given[index].text or ""),
                 ),
@@ -100,7 +100,7 @@ def _message_row(fitted: FittedContext, index: int) -> Row:
     elif index in trimming.kept:
         state = "kept"
     else:
-        state = "summarised" if index in trimming.summarized else "dropped"
+        state = "summarized" if index in trimming.summarized else "dropped"
     told = f"dropped ({trimming.reason(index)})" if state == "dropped" else state
     return Row(cells=(f"{index}", message.role, told, _preview(" ".join(_said(message)))), kind=state)
 
@@ -112,4 +112,4 @@ def _said(message: Message) -> Iterator[str]:
 
 
 def _preview(text: str) -> str:
-    return beginning(text, _LONGEST_PREVIEW) if text and not text[: 4 * _LONGEST_PREVIEW].isspace() else "(blank)"
+    return preview(text, _LONGEST_PREVIEW) if text and not text[: 4 * _LONGEST_PREVIEW].isspace() else "(blank)"

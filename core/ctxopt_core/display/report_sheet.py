@@ -47,20 +47,20 @@ def sheet_of_report(report: FitReport) -> Sheet:
 
 def _title(report: FitReport) -> str:
     allowed = f"of at most {report.input_budget:,} tokens"
-    if report.untouched:
-        return f"The request fits as it is: {report.output_tokens:,} {allowed}"
-    return f"The request was cut from {report.input_tokens:,} to {report.output_tokens:,} {allowed}"
+    if report.unchanged:
+        return f"The request fits as it is: {report.tokens_after:,} {allowed}"
+    return f"The request was cut from {report.tokens_before:,} to {report.tokens_after:,} {allowed}"
 
 
 def _choices(report: FitReport) -> list[tuple[str, str]]:
-    if report.untouched:
+    if report.unchanged:
         return []
     score = "" if report.cumulative_score is None else f"{report.cumulative_score:.4g}"
     share = "" if report.score_order_share is None else f"{report.score_order_share:.1%} of it"
-    repeated = "" if report.repeated_tokens is None else f"{report.repeated_tokens:,} tokens"
+    repeated = "" if report.reused_prefix_tokens is None else f"{report.reused_prefix_tokens:,} tokens"
     rows = [
         ("history strategy", report.strategy),
-        ("fell back to", report.fell_back_to or ""),
+        ("fallback", report.fallback or ""),
         ("document selection", report.selection or ""),
         ("score kept", score if have_scores(report.documents) else ""),
         ("score order reaches", share),
@@ -131,17 +131,17 @@ class WindowParts:
 def window_parts(report: FitReport) -> WindowParts:
     """Return what the window of a report is divided into."""
     before = {name: component.before for name, component in report.components.items()}
-    beside = report.input_tokens - sum(before.values())
+    beside = report.tokens_before - sum(before.values())
     known = 0 if report.context_window is None else report.context_window
     return WindowParts(
         budget=report.input_budget,
-        given=report.input_tokens,
-        sent=report.output_tokens,
+        given=report.tokens_before,
+        sent=report.tokens_after,
         fixed_before=max(report.fixed, beside) if report.sections else report.fixed,
         fixed=report.fixed,
         before=before,
         after={name: component.after for name, component in report.components.items()},
-        free=max(0, report.input_budget - report.output_tokens),
+        free=max(0, report.input_budget - report.tokens_after),
         reserve=report.reserve,
         outside=max(0, known - report.input_budget - report.reserve),
     )
@@ -191,8 +191,8 @@ def facts_of(report: FitReport) -> list[tuple[str, str]]:
         ("reserve", f"{report.reserve:,}"),
         ("input budget", f"{report.input_budget:,}"),
         ("counted with", f"{report.encoding} ({counting})"),
-        ("rendered request", f"{report.input_tokens:,} -> {report.output_tokens:,} tokens"),
-        ("saved", f"{report.saved:,} tokens ({1 - report.ratio:.0%})"),
+        ("rendered request", f"{report.tokens_before:,} -> {report.tokens_after:,} tokens"),
+        ("saved", f"{report.tokens_saved:,} tokens ({1 - report.ratio:.0%})"),
         *_cost(report),
     ]
 

@@ -16,7 +16,7 @@ class Segment:
     Args:
         name: What it is.
         amount: How much of it there is, in the bar's unit.
-        kind: Which colour and pattern it has; see `palette`.
+        kind: Which color and pattern it has; see `palette`.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of a table: its cells, and which colour and pattern it is marked with, if any."""
+    """A row of a table: its cells, and which color and pattern it is marked with, if any."""
 
     cells: tuple[str, ...]
     kind: str | None = None

@@ -112,7 +112,7 @@ def _(trimming: Trimming) -> Sheet:
         ("turns kept", f"{trimming.turns:,}, {trimming.whole_turns:,} of them whole"),
         ("tokens kept", f"{trimming.tokens:,}"),
         ("strategy", trimming.strategy),
-        ("fell back to", trimming.fell_back_to or ""),
+        ("fallback", trimming.fallback or ""),
         ("placeholder", "no" if trimming.placeholder is None else "yes"),
     ]
     return Sheet(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ctxopt_core.display.palette import INK, LOOKS
 from ctxopt_core.display.sheet import FULL, Bar, Sheet, Table, divided
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _LONGEST_CELL = 200
 _NARROWEST_BAR = 20
@@ -43,7 +43,7 @@ class TerminalBar:
             look = LOOKS[segment.kind]
             name = f"{segment.name} {segment.amount:,}"
             content = f" {name} ".center(width, look.fill) if len(name) + 4 <= width else look.fill * width
-            style = Style() if look.colour is None else Style(color=INK, bgcolor=look.colour)
+            style = Style() if look.color is None else Style(color=INK, bgcolor=look.color)
             line.append(content, style=style)
         yield line
 
@@ -71,4 +71,4 @@ def _table(table: Table) -> RichTable:
 
 
 def _line(text: str) -> str:
-    return beginning(text, _LONGEST_CELL)
+    return preview(text, _LONGEST_CELL)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
 from ctxopt_core.display.sheet import Sheet, Table
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _JOINER = "\u200d"
 _AS_EMOJI = "\ufe0f"
@@ -66,7 +66,7 @@ def as_text(sheet: Sheet) -> str:
 def _table(table: Table) -> list[str]:
     rows = [
         tuple(column.name for column in table.columns),
-        *(tuple(beginning(cell, _LONGEST_CELL) for cell in row.cells) for row in table.rows),
+        *(tuple(preview(cell, _LONGEST_CELL) for cell in row.cells) for row in table.rows),
     ]
     numeric = [column.numeric for column in table.columns]
     return [*aligned(rows, numeric), *([table.more] if table.more else [])]

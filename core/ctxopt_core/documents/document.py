@@ -20,7 +20,7 @@ class Document:
         text: Its text; None or blank documents are dropped with the reason `empty`.
         id: What the report calls it; its index where there is none.
         score: Relevance; None or NaN rank last.
-        source: What it was cut from, so that neighbours can be recognised.
+        source: What it was cut from, so that neighbors can be recognized.
         metadata: Anything else. Never read by the core.
     """
 

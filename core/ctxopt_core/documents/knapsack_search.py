@@ -136,7 +136,7 @@ def _ranked(items: Sequence[Item], price: int) -> list[tuple[int, int, Item]]:
     """Return items by density beyond a price: that, the value beyond it, and the item.
 
     Among equal densities those that are near each other without a price stay together but are scattered there, so that
-    neighbours differ in cost and few of them add up to any room.
+    neighbors differ in cost and few of them add up to any room.
     """
     ranked = [
         (item.density(price), position // _ALIKE if price else 0, item.index * _SCATTER % 2**32, item)

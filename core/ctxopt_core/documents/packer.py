@@ -136,7 +136,7 @@ class Packer:
         return share
 
     def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
-        marker, scorer = self._policy.passage_marker, self._policy.scorer
+        marker, scorer = self._policy.gap_marker, self._policy.scorer
         return Passages(self._costs, self._counter, terms, relevance, marker=marker, scorer=scorer)
 
     @property
@@ -263,7 +263,7 @@ class Packer:
         """Return the text from `start` on, with markers where there is room for them."""
         text = self._costs.text(index)
         rest = text[start:].strip()
-        marker = self._policy.passage_marker
+        marker = self._policy.gap_marker
         before, after = marker.lstrip() if text[:start].strip() else "", marker.rstrip()
         part = truncate(rest, room - self._counter.count(before + after), self._counter).rstrip()
         if not part:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ctxopt_core.relevance.bm25 import BYTES_PER_TERM, is_unspaced, tokenize
 from ctxopt_core.relevance.term_scan import scanned_bm25
-from ctxopt_core.runtime.text_cache import TextMemory
+from ctxopt_core.runtime.text_cache import TextCache
 from ctxopt_core.text.boundaries import cluster_end, cluster_start
 from ctxopt_core.text.sentences import sentence_spans
 
@@ -28,8 +28,8 @@ _BYTES_PER_UNIT = 160
 _LONGEST_CLUSTER = 64
 _BLANKS = re.compile(r"\s*")
 _LAST_BLANK = re.compile(r"\s(?=\S*\Z)")
-_known_units: TextMemory[tuple[Unit, ...]] = TextMemory()
-_known_terms: TextMemory[tuple[Terms, ...]] = TextMemory()
+_known_units: TextCache[tuple[Unit, ...]] = TextCache()
+_known_terms: TextCache[tuple[Terms, ...]] = TextCache()
 
 
 def stretches(text: str, weights: Mapping[str, float], limit: int) -> Iterator[tuple[int, int, bool]]:

@@ -31,7 +31,7 @@ class DocumentPolicy:
             not affected.
         max_documents: The most documents that are kept, whole or in part.
         passages: Whether a document that does not fit whole contributes its best passages. Otherwise it is skipped.
-        passage_marker: What stands where a part of a document is missing.
+        gap_marker: What stands where a part of a document is missing.
         scorer: Tells how relevant a text is to the query; by default BM25, see `bm25_scorer` and `embedding_scorer`.
 
     Raises:
@@ -44,7 +44,7 @@ class DocumentPolicy:
     min_score: float | None = None
     max_documents: int | None = None
     passages: bool = True
-    passage_marker: str = " [...] "
+    gap_marker: str = " [...] "
     scorer: Scorer | None = None
 
     def __post_init__(self) -> None:
@@ -56,10 +56,8 @@ class DocumentPolicy:
         if self.selection == "passages" and not self.passages:
             message = "`passages` must be True with selection='passages', which keeps nothing else"
             raise ValueError(message)
-        if not isinstance(self.passage_marker, str) or not self.passage_marker.strip():
-            message = (
-                f"`passage_marker` must be a text that can be seen, such as ' [...] ', got {self.passage_marker!r}"
-            )
+        if not isinstance(self.gap_marker, str) or not self.gap_marker.strip():
+            message = f"`gap_marker` must be a text that can be seen, such as ' [...] ', got {self.gap_marker!r}"
             raise ValueError(message)
         check_scorer(self.scorer)
         if self.min_score is not None and not _is_finite(self.min_score):

@@ -28,7 +28,7 @@ def values_of(scores: Sequence[float | None], score_order: ScoreOrder) -> list[f
     1. Above 0.0 itself, where the scores look as if that was their zero: higher ones are better, none is as far below
        0.0 as the best is above, and the worst is not within about 2 % of the best. A score of 0.0 or less is then worth
        nothing. Similarities, probabilities and BM25 are such scores.
-    2. Else above a point below the worst, by the mean step between neighbours, so that evenly spaced scores are worth
+    2. Else above a point below the worst, by the mean step between neighbors, so that evenly spaced scores are worth
        1, 2, 3 and so on. So are read logits, whose 0.0 means nothing; scores with a constant added, which by tokens
        would all but count documents; and distances, which end at the best. Dividing a negative number by tokens would
        prefer the longest.

@@ -10,7 +10,7 @@ from ctxopt_core.budget.shares import COMPONENTS, Component, Shares, allocate
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.packing import Packing, pack_documents
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.measured_request import Subject, describe_costs, measure_needs
+from ctxopt_core.fitting.measured_request import MeasuredRequest, describe_costs, measure_needs
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.fitting.text_components import ComponentCut, cut_query, cut_system
@@ -21,37 +21,37 @@ from ctxopt_core.history.trimming import Trimming, without_loose_results
 _LEAST_RATE = 0.25
 
 
-class Parts:
+class ComponentCuts:
     """What each component of a request holds at the moment.
 
     Args:
-        subject: The request and its limit.
+        measured: The request and its limit.
         shares: The components' guarantees.
         options: How to cut.
     """
 
-    def __init__(self, subject: Subject, shares: Shares, options: FitOptions) -> None:
-        self.subject = subject
+    def __init__(self, measured: MeasuredRequest, shares: Shares, options: FitOptions) -> None:
+        self.measured = measured
         self.shares = shares
         self.options = options
         self.system = ComponentCut()
         self.query = ComponentCut()
         self.packing = Packing()
         self.trimming = Trimming()
-        if subject.query is not None:
-            subject.conversation.leave_results_out(subject.query)
-        self.needs: Mapping[Component, int] = measure_needs(subject)
+        if measured.query is not None:
+            measured.conversation.leave_results_out(measured.query)
+        self.needs: Mapping[Component, int] = measure_needs(measured)
         self.allowed: dict[Component, int] = {}
 
     @property
-    def _task(self) -> str:
-        return self.options.task or self.subject.query_text
+    def _ranking_query(self) -> str:
+        return self.options.ranking_query or self.measured.query_text
 
     @property
     def query_holds_attachments(self) -> bool:
         """Whether there is something in the query that can only be kept whole or left out."""
-        query = self.subject.query
-        return query is not None and bool(self.subject.conversation.message(query).removable)
+        query = self.measured.query
+        return query is not None and bool(self.measured.conversation.message(query).removable)
 
     @property
     def used(self) -> dict[Component, int]:
@@ -71,14 +71,14 @@ class Parts:
     def cut_query(self, allowed: int) -> bool:
         """Cut the query again; tell whether anything of it is left, else it stays as it was."""
         self.allowed["query"] = allowed
-        cut = cut_query(self.subject, allowed)
+        cut = cut_query(self.measured, allowed)
         self.query = cut or self.query
         return cut is not None
 
     def cut_system(self, allowed: int) -> bool:
         """Cut the system prompt again; tell whether something of each text is left, else it stays as it was."""
         self.allowed["system"] = allowed
-        cut = cut_system(self.subject, allowed)
+        cut = cut_system(self.measured, allowed)
         if cut.emptied and self.shares.system:
             return False
         self.system = cut
@@ -87,15 +87,15 @@ class Parts:
     def pack(self, allowed: int) -> None:
         """Pack the documents again."""
         self.allowed["documents"] = allowed
-        if not self.subject.request.documents:
+        if not self.measured.request.documents:
             return
         self.packing = pack_documents(
-            self.subject.request.documents,
+            self.measured.request.documents,
             max(0, allowed),
-            self.subject.capped,
-            query=self._task,
+            self.measured.capped,
+            query=self._ranking_query,
             policy=self.options.documents,
-            rendering=self.subject.framing.documents,
+            rendering=self.measured.renderer.documents,
         )
 
     def trim(self, allowed: int) -> None:
@@ -104,50 +104,50 @@ class Parts:
         self.trimming = self._trimmed(self.options.history)
 
     def summarize(self) -> None:
-        """Have what is left out summarised, where room is kept for that. Nothing is trimmed after it."""
-        subject, before = self.subject, self.trimming
+        """Have what is left out summarized, where room is kept for that. Nothing is trimmed after it."""
+        measured, before = self.measured, self.trimming
         self.trimming = summarized(
             before,
-            subject.conversation,
-            subject.capped,
+            measured.conversation,
+            measured.capped,
             policy=self.options.history,
             trim_again=self._trimmed,
-            query=subject.query,
+            query=measured.query,
         )
-        if self.trimming is not before and self.whole() > subject.limit:
+        if self.trimming is not before and self.whole() > measured.limit:
             # A framing that renders the placeholder at more than it counts alone.
             note = "the summary did not fit as it is rendered"
             self.trimming = replace(
                 before,
                 summary_room=0,
-                tokens=before.tokens - _awaited(before, subject.capped),
-                fell_back_to="turns",
+                tokens=before.tokens - _awaited(before, measured.capped),
+                fallback="turns",
                 notes=(*before.notes, note),
             )
 
     def _trimmed(self, policy: HistoryPolicy) -> Trimming:
-        subject = self.subject
+        measured = self.measured
         return trim(
-            subject.conversation,
+            measured.conversation,
             max(0, self.allowed["history"]),
-            subject.capped,
+            measured.capped,
             policy=policy,
-            query=subject.query,
-            task=self._task,
+            query=measured.query,
+            ranking_query=self._ranking_query,
             stable_limit=self._stable_limit() if policy.moves_in_steps else None,
         )
 
     def _stable_limit(self) -> int:
         """Return what the conversation may count at every request, whatever the other components need at this one."""
-        subject = self.subject
-        if subject.only_messages:
-            return subject.available - self.needs["system"]
-        available = subject.available
+        measured = self.measured
+        if measured.only_messages:
+            return measured.available - self.needs["system"]
+        available = measured.available
         # What is not there leaves its share to the history; what is may need all of its own at another request.
         wanted = dict.fromkeys(COMPONENTS, available)
         wanted["system"] = self.needs["system"]
         wanted["query"] = int(available * float(self.shares.query) / 100)
-        wanted["documents"] = available if subject.request.documents else 0
+        wanted["documents"] = available if measured.request.documents else 0
         return allocate(available, wanted, self.shares).history
 
     def was_cut(self, name: Component) -> bool:
@@ -155,12 +155,12 @@ class Parts:
         if not getattr(self.shares, name):
             return False
         if name == "documents":
-            return bool(self.packing.texts) or len(self.packing.kept) < len(self.subject.request.documents)
+            return bool(self.packing.texts) or len(self.packing.kept) < len(self.measured.request.documents)
         return self.used[name] < self.needs[name]
 
     def draft(self) -> Draft:
         """Return what the request holds now."""
-        conversation, query = self.subject.conversation, self.subject.query
+        conversation, query = self.measured.conversation, self.measured.query
         charged_elsewhere = [i for i in conversation.systems if i not in self.system.lost]
         if query is not None:
             charged_elsewhere.append(query)
@@ -170,7 +170,7 @@ class Parts:
             shortened={**self.trimming.shortened, **self.system.shortened, **self.query.shortened},
             reasons={**self.trimming.reasons, **{i: "empty" for i in self.system.lost if conversation.is_blank(i)}},
         )
-        texts, documents = self.packing.texts, self.subject.request.documents
+        texts, documents = self.packing.texts, self.measured.request.documents
         return Draft(
             system=self.system.texts,
             query=self.query.texts,
@@ -183,36 +183,36 @@ class Parts:
 
         Costs of messages add up exactly; everything else is rendered.
         """
-        if self.subject.only_messages:
-            return self.subject.fixed + sum(self.used.values())
-        return self.subject.whole(self.draft()) + _awaited(self.trimming, self.subject.capped)
+        if self.measured.only_messages:
+            return self.measured.overhead + sum(self.used.values())
+        return self.measured.count(self.draft()) + _awaited(self.trimming, self.measured.capped)
 
     def rendered_per_token(self) -> float:
         """How many tokens the rendering holds for one of the components': 2 where it shows each of them twice."""
         used = sum(self.used.values())
-        return max(_LEAST_RATE, (self.whole() - self.subject.fixed) / used) if used else 1.0
+        return max(_LEAST_RATE, (self.whole() - self.measured.overhead) / used) if used else 1.0
 
     def try_cut(self, name: Component, allowed: int) -> bool:
         """Cut a component again; take that back and return False if it then holds less or the whole no longer fits."""
         before, used = (self.system, self.query, self.packing, self.trimming, dict(self.allowed)), self.used[name]
         self.cuts[name](allowed)
-        if self.used[name] >= used and self.whole() <= self.subject.limit:
+        if self.used[name] >= used and self.whole() <= self.measured.limit:
             return True
         self.system, self.query, self.packing, self.trimming, self.allowed = before
         return False
 
     def empty(self) -> None:
         """Empty everything but the query."""
-        subject = self.subject
+        measured = self.measured
         self.system = ComponentCut(
-            texts=("",) * len(subject.request.system_texts), lost=frozenset(subject.conversation.systems)
+            texts=("",) * len(measured.request.system_texts), lost=frozenset(measured.conversation.systems)
         )
-        self.trimming = Trimming(length=len(subject.conversation))
+        self.trimming = Trimming(length=len(measured.conversation))
         self.pack(0)
 
     def refuse(self, mandatory: tuple[Component, ...]) -> NoReturn:
         """Raise the error that says why the request cannot be made to fit."""
-        fixed, limit = self.subject.fixed, self.subject.limit
+        fixed, limit = self.measured.overhead, self.measured.limit
         costs: dict[str, int] = {"fixed": fixed, **dict(self.needs.items())}
         needed = max(limit + 1, fixed + sum(max(self.needs[name], self.used[name]) for name in mandatory))
         message = (

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from ctxopt_core.budget.shares import COMPONENTS, Allocation, Component, Shares, allocate
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.documents.ranking import sum_of_scores
-from ctxopt_core.fitting.components import Parts
-from ctxopt_core.fitting.measured_request import Subject, as_given, everything_packed, fits, measure_needs
+from ctxopt_core.fitting.components import ComponentCuts
+from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given, everything_packed, fits, measure_needs
 from ctxopt_core.fitting.options import PROTECTABLE, FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.fitting.sections import with_sections_cut, without_sections
@@ -25,7 +25,7 @@ class Cut:
     """The outcome of a cut.
 
     Args:
-        subject: What was cut, its sections already being what is left of them.
+        measured: What was cut, its sections already being what is left of them.
         draft: What the request holds now.
         packing: The documents' part of it.
         allocation: Tokens that each component was allowed.
@@ -33,7 +33,7 @@ class Cut:
         whole: Tokens of the rendered request.
     """
 
-    subject: Subject
+    measured: MeasuredRequest
     draft: Draft
     packing: Packing
     allocation: Allocation
@@ -41,24 +41,24 @@ class Cut:
     whole: int
 
 
-def cut(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
+def cut(measured: MeasuredRequest, shares: Shares, options: FitOptions) -> Cut:
     """Cut a request until its rendering counts at most the limit.
 
     Sections are cut to their own budgets first; where that is enough, nothing else is cut.
 
     Args:
-        subject: The request and its limit.
+        measured: The request and its limit.
         shares: The components' guarantees.
         options: How to cut.
 
     Raises:
         ContextBudgetError: What may not be cut is larger than the limit.
     """
-    if subject.request.sections:
-        given, subject = subject, with_sections_cut(subject)
-        if subject is not given and fits(subject):
-            return _as_given(subject)
-    parts = Parts(subject, shares, options)
+    if measured.request.sections:
+        given, measured = measured, with_sections_cut(measured)
+        if measured is not given and fits(measured):
+            return _as_given(measured)
+    parts = ComponentCuts(measured, shares, options)
     allocation = _settle(parts, _allocate(parts))
     spare = allocation.system + allocation.query - parts.system.tokens - parts.query.tokens
     documents = allocation.documents + (spare if shares.documents else 0)
@@ -71,7 +71,7 @@ def cut(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
     return _outcome(parts, allocation)
 
 
-def cut_to_query(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
+def cut_to_query(measured: MeasuredRequest, shares: Shares, options: FitOptions) -> Cut:
     """Empty everything but the query, sections included; the query gets all that there is.
 
     The arguments are those of `cut`.
@@ -79,9 +79,9 @@ def cut_to_query(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
     Raises:
         ContextBudgetError: Not even a part of the query fits, or not all of it where it is protected.
     """
-    parts = Parts(without_sections(subject), shares, options)
+    parts = ComponentCuts(without_sections(measured), shares, options)
     parts.empty()
-    available = max(0, parts.subject.available)
+    available = max(0, parts.measured.available)
     whole_query = "query" in options.protect
     if not parts.cut_query(available) or (whole_query and parts.used["query"] < parts.needs["query"]):
         parts.refuse(("query",))
@@ -89,9 +89,9 @@ def cut_to_query(subject: Subject, shares: Shares, options: FitOptions) -> Cut:
     return _outcome(parts, Allocation(system=0, query=available, documents=0, history=0))
 
 
-def _outcome(parts: Parts, allocation: Allocation) -> Cut:
+def _outcome(parts: ComponentCuts, allocation: Allocation) -> Cut:
     return Cut(
-        subject=parts.subject,
+        measured=parts.measured,
         draft=parts.draft(),
         packing=parts.packing,
         allocation=allocation,
@@ -100,28 +100,28 @@ def _outcome(parts: Parts, allocation: Allocation) -> Cut:
     )
 
 
-def _as_given(subject: Subject) -> Cut:
+def _as_given(measured: MeasuredRequest) -> Cut:
     """Return the cut that took something of the sections and nothing else."""
-    draft, needs = as_given(subject), measure_needs(subject)
+    draft, needs = as_given(measured), measure_needs(measured)
     packing = replace(
-        everything_packed(subject),
+        everything_packed(measured),
         tokens=needs["documents"],
-        cumulative_score=sum_of_scores(subject.request.documents),
+        cumulative_score=sum_of_scores(measured.request.documents),
     )
     return Cut(
-        subject=subject,
+        measured=measured,
         draft=draft,
         packing=packing,
         allocation=Allocation(**needs),
         used=needs,
-        whole=subject.whole(draft),
+        whole=measured.count(draft),
     )
 
 
-def _allocate(parts: Parts) -> Allocation:
+def _allocate(parts: ComponentCuts) -> Allocation:
     protected: tuple[Component, ...] = tuple(name for name in PROTECTABLE if name in parts.options.protect)
     held = sum(parts.needs[name] for name in protected)
-    available = parts.subject.available
+    available = parts.measured.available
     if available <= 0 or held > available:
         parts.refuse(protected)
     if "query" not in protected and parts.query_holds_attachments and parts.needs["query"] <= available - held:
@@ -132,9 +132,9 @@ def _allocate(parts: Parts) -> Allocation:
     return replace(allocation, **{name: parts.needs[name] for name in protected})
 
 
-def _settle(parts: Parts, allocation: Allocation) -> Allocation:
+def _settle(parts: ComponentCuts, allocation: Allocation) -> Allocation:
     """Cut query and system prompt. Where nothing would be left of a text it takes from documents and history."""
-    available = parts.subject.available
+    available = parts.measured.available
     if not _widened(parts.cut_query, allocation.query, available):
         parts.refuse(("query",))
     if not _widened(parts.cut_system, allocation.system, available - parts.query.tokens):
@@ -155,7 +155,7 @@ def _widened(cut_again: Callable[[int], bool], allowed: int, most: int) -> bool:
     return True
 
 
-def _trim_beside(parts: Parts, allowed: int, documents: int) -> None:
+def _trim_beside(parts: ComponentCuts, allowed: int, documents: int) -> None:
     """Trim the conversation; an exchange in flight that does not fit takes from the documents."""
     parts.trim(allowed)
     for given_up in (documents // 2, documents):
@@ -165,10 +165,10 @@ def _trim_beside(parts: Parts, allowed: int, documents: int) -> None:
         parts.trim(allowed + given_up)
 
 
-def _tighten(parts: Parts) -> None:
+def _tighten(parts: ComponentCuts) -> None:
     """Cut the component that can best bear it by what the whole is over, until the whole fits."""
     for _ in range(_ROUNDS):
-        over = parts.whole() - parts.subject.limit
+        over = parts.whole() - parts.measured.limit
         if over <= 0:
             return
         if not _cut_further(parts, math.ceil(over / parts.rendered_per_token())):
@@ -176,7 +176,7 @@ def _tighten(parts: Parts) -> None:
     parts.refuse(("query", "history"))
 
 
-def _cut_further(parts: Parts, over: int) -> bool:
+def _cut_further(parts: ComponentCuts, over: int) -> bool:
     for name in _EASIEST_FIRST:
         before = parts.used[name]
         if before and name not in parts.options.protect:
@@ -186,12 +186,12 @@ def _cut_further(parts: Parts, over: int) -> bool:
     return False
 
 
-def _fill(parts: Parts) -> None:
+def _fill(parts: ComponentCuts) -> None:
     """Offer what is left to each component that was cut, in their order."""
     for name in COMPONENTS:
         if not parts.was_cut(name):
             continue
-        spare = int((parts.subject.limit - parts.whole()) / parts.rendered_per_token())
+        spare = int((parts.measured.limit - parts.whole()) / parts.rendered_per_token())
         if spare < _WORTH_FILLING:
             return
         # What is added may be rendered at more than the mean rate, and then less of it fits.

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.fitting.request_renderer import Framing
+from ctxopt_core.fitting.request_renderer import RequestRenderer
 from ctxopt_core.fitting.turn_reasons import turn_reasons
 from ctxopt_core.reports.rows import DocumentReport
 
@@ -30,13 +30,13 @@ _DROPPED = {
     "count": "as many documents as may be kept are kept",
 }
 Kind = Literal["system", "query", "document", "turn"]
-Outcome = Literal["kept", "partial", "dropped", "summarised"]
+Outcome = Literal["kept", "partial", "dropped", "summarized"]
 
 
 def document_reasons(fitted: FittedContext) -> list[str]:
     """Return a clause for each document: why it is kept, kept in part or dropped."""
     report, packing = fitted.report, fitted.documents
-    if report.untouched:
+    if report.unchanged:
         return ["the whole request fits" for _ in report.documents]
     room = 0 if report.budgets is None else report.budgets["documents"]
     ranks = {index: rank for rank, index in enumerate(packing.ranking, start=1)}
@@ -89,18 +89,18 @@ class Explained:
     stop: int
 
 
-def explain(fitted: FittedContext, counter: TokenCounter, framing: Framing) -> tuple[Explained, ...]:
+def explain(fitted: FittedContext, counter: TokenCounter, renderer: RequestRenderer) -> tuple[Explained, ...]:
     """Return what became of each system text, query, document, system message and turn, in their order.
 
     Args:
         fitted: What is left of a request.
         counter: Counts its texts.
-        framing: How the request is rendered.
+        renderer: How the request is rendered.
     """
-    conversation = Conversation(fitted.request.history, counter)
+    conversation = CountedConversation(fitted.request.history, counter)
     return (
         *_texts("system", fitted.request.system_texts, fitted.system, counter),
-        *_documents(fitted, counter, framing),
+        *_documents(fitted, counter, renderer),
         *_turns(fitted, conversation),
         *_texts("query", fitted.request.query_texts, fitted.query, counter),
     )
@@ -124,8 +124,8 @@ def _texts(
         )
 
 
-def _documents(fitted: FittedContext, counter: TokenCounter, framing: Framing) -> Iterator[Explained]:
-    rendering = framing.documents
+def _documents(fitted: FittedContext, counter: TokenCounter, renderer: RequestRenderer) -> Iterator[Explained]:
+    rendering = renderer.documents
     reasons = document_reasons(fitted)
     rows = zip(fitted.report.documents, fitted.report.document_tokens, reasons, strict=True)
     for index, (row, tokens, why) in enumerate(rows):
@@ -144,7 +144,7 @@ def _documents(fitted: FittedContext, counter: TokenCounter, framing: Framing) -
         )
 
 
-def _turns(fitted: FittedContext, conversation: Conversation) -> Iterator[Explained]:
+def _turns(fitted: FittedContext, conversation: CountedConversation) -> Iterator[Explained]:
     number = 0
     for stretch in turn_reasons(fitted, conversation):
         kind: Kind = "system" if stretch.is_system else "turn"

@@ -15,12 +15,12 @@ LOGGER = "ctxopt_core"
 ATTRIBUTE = "ctxopt"
 _DEBUG, _INFO = 10, 20
 _CONTEXT = (
-    *("untouched", "messages", "history", "documents", "selection", "sections"),
-    *("components", "strategy", "fell_back_to"),
+    *("unchanged", "messages", "history", "documents", "selection", "sections"),
+    *("components", "strategy", "fallback"),
 )
 _PROMPT = (
-    *("untouched", "model", "context_window", "encoding", "exact"),
-    *("input_budget", "reserve", "fixed", "output_tokens"),
+    *("unchanged", "model", "context_window", "encoding", "exact"),
+    *("input_budget", "reserve", "fixed", "tokens_after"),
 )
 
 
@@ -30,14 +30,14 @@ def log_fit(report: FitReport) -> None:
     1. There are two records, one after the other. Each carries its figures as the attribute `ctxopt`, a plain
        dictionary ready for JSON; `record` in it is `context_budget` or `prompt_budget`.
     2. They hold figures, the names of model, tokenizer, strategy and sections, and neither texts nor document ids.
-    3. Nothing is worked out for a level that is off, and the input is never counted for a record: what an untouched
+    3. Nothing is worked out for a level that is off, and the input is never counted for a record: what an unchanged
        request counts is None.
     """
     # Whoever listens has imported `logging`; importing it here would cost each process that does not.
     if "logging" not in sys.modules:
         return
     logger = _logger()
-    level = _DEBUG if report.untouched else _INFO
+    level = _DEBUG if report.unchanged else _INFO
     if logger.isEnabledFor(level):
         figures = report.to_event()
         _log_context(logger, level, figures)
@@ -69,7 +69,7 @@ def _log_context(logger: Logger, level: int, figures: dict[str, Any]) -> None:
 
 
 def _log_prompt(logger: Logger, level: int, figures: dict[str, Any]) -> None:
-    counted = figures["output_tokens"]
+    counted = figures["tokens_after"]
     logger.log(
         level,
         "prompt budget: %s %d tokens, %d of them fixed; %d kept free",

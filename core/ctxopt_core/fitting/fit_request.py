@@ -15,10 +15,10 @@ from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.cut import Cut, cut, cut_to_query
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.fitting.measured_request import Subject, as_given, everything_packed, fits
+from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given, everything_packed, fits
 from ctxopt_core.fitting.options import FitOptions, Overflow, as_value
-from ctxopt_core.fitting.report_builder import report_of_cut, report_of_untouched
-from ctxopt_core.fitting.request_renderer import ChatFraming, Framing, schema_reserve
+from ctxopt_core.fitting.report_builder import report_of_cut, report_of_unchanged
+from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer, schema_reserve
 from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
@@ -30,11 +30,11 @@ def fit(
     budget: ContextBudget,
     *,
     counter: TokenCounter | Callable[[str], int] | None = None,
-    framing: Framing | None = None,
+    renderer: RequestRenderer | None = None,
     documents: DocumentPolicy | Mapping[str, Any] | None = None,
     history: HistoryPolicy | Mapping[str, Any] | None = None,
     protect: Collection[str] = (),
-    task: str = "",
+    ranking_query: str = "",
     overflow: Overflow = "error",
 ) -> FittedContext:
     """Fit a request into its input budget; a request that fits comes back as it is.
@@ -44,27 +44,27 @@ def fit(
         budget: Window, reserve and shares.
         counter: Counts tokens, or a function that does; by default the tokenizer of the budget's model, else
             `o200k_base`.
-        framing: How the request is rendered; by default as a chat request with one user message for documents and
+        renderer: How the request is rendered; by default as a chat request with one user message for documents and
             query.
         documents: How documents are chosen, as `DocumentPolicy` or a mapping of its fields.
         history: How the conversation is trimmed, as `HistoryPolicy` or a mapping of its fields.
         protect: Components that may not be cut: `query`, `system` or both.
-        task: What is asked, where that is not the query: what documents and history are ranked by.
+        ranking_query: What is asked, where that is not the query: what documents and history are ranked by.
         overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query and
             warns once.
 
     Each fit is logged to the logger `ctxopt_core` with two records of figures; see `ctxopt_core.fit_log`.
 
     Returns:
-        The parts that fit. Rendered, they count at most `budget.input_tokens`.
+        The parts that fit. Rendered, they count at most `budget.input_budget`.
 
     Raises:
         ContextBudgetError: The parts that may not be cut are larger than the input budget.
         ValueError: An option is out of its range.
     """
     chosen = counter_of(budget, counter)
-    options = _options(documents, history, protect, task, overflow)
-    return fit_with(request, budget, chosen, framing or ChatFraming(), options)
+    options = _options(documents, history, protect, ranking_query, overflow)
+    return fit_with(request, budget, chosen, renderer or ChatRenderer(), options)
 
 
 async def afit(
@@ -72,11 +72,11 @@ async def afit(
     budget: ContextBudget,
     *,
     counter: TokenCounter | Callable[[str], int] | None = None,
-    framing: Framing | None = None,
+    renderer: RequestRenderer | None = None,
     documents: DocumentPolicy | Mapping[str, Any] | None = None,
     history: HistoryPolicy | Mapping[str, Any] | None = None,
     protect: Collection[str] = (),
-    task: str = "",
+    ranking_query: str = "",
     overflow: Overflow = "error",
 ) -> FittedContext:
     """Fit a request as `fit` does, in a worker thread, so that the event loop stays free. The result is identical.
@@ -90,11 +90,11 @@ async def afit(
         request,
         budget,
         counter=counter,
-        framing=framing,
+        renderer=renderer,
         documents=documents,
         history=history,
         protect=protect,
-        task=task,
+        ranking_query=ranking_query,
         overflow=overflow,
     )
 
@@ -104,98 +104,106 @@ def plan(
     budget: ContextBudget,
     *,
     counter: TokenCounter | Callable[[str], int] | None = None,
-    framing: Framing | None = None,
+    renderer: RequestRenderer | None = None,
     documents: DocumentPolicy | Mapping[str, Any] | None = None,
     history: HistoryPolicy | Mapping[str, Any] | None = None,
     protect: Collection[str] = (),
-    task: str = "",
+    ranking_query: str = "",
     overflow: Overflow = "error",
 ) -> FitReport:
     """Return the report that `fit` would give. Nothing is changed, and nothing is logged: nothing will be sent."""
     chosen = counter_of(budget, counter)
-    options = _options(documents, history, protect, task, overflow)
-    return fitted_with(request, budget, chosen, framing or ChatFraming(), options).report
+    options = _options(documents, history, protect, ranking_query, overflow)
+    return fitted_with(request, budget, chosen, renderer or ChatRenderer(), options).report
 
 
 def _options(
     documents: DocumentPolicy | Mapping[str, Any] | None,
     history: HistoryPolicy | Mapping[str, Any] | None,
     protect: Collection[str],
-    task: str,
+    ranking_query: str,
     overflow: Overflow,
 ) -> FitOptions:
     return FitOptions(
         documents=DocumentPolicy() if documents is None else as_value(DocumentPolicy, documents, name="documents"),
         history=HistoryPolicy() if history is None else as_value(HistoryPolicy, history, name="history"),
         protect=frozenset((protect,) if isinstance(protect, str) else protect),
-        task=task,
+        ranking_query=ranking_query,
         overflow=overflow,
     )
 
 
 def fit_with(
-    request: ContextRequest, budget: ContextBudget, counter: TokenCounter, framing: Framing, options: FitOptions
+    request: ContextRequest,
+    budget: ContextBudget,
+    counter: TokenCounter,
+    renderer: RequestRenderer,
+    options: FitOptions,
 ) -> FittedContext:
     """Fit a request with options that were validated before, and log it. The working form of `fit`, for adapters."""
-    fitted = fitted_with(request, budget, counter, framing, options)
+    fitted = fitted_with(request, budget, counter, renderer, options)
     log_fit(fitted.report)
     return fitted
 
 
 def fitted_with(
-    request: ContextRequest, budget: ContextBudget, counter: TokenCounter, framing: Framing, options: FitOptions
+    request: ContextRequest,
+    budget: ContextBudget,
+    counter: TokenCounter,
+    renderer: RequestRenderer,
+    options: FitOptions,
 ) -> FittedContext:
     """Fit a request as `fit_with` does, without a word in the log. The working form of `plan`, for adapters."""
-    limit = budget.goal_tokens - schema_reserve(request, counter)
-    subject = Subject(request=request, limit=limit, counter=counter, framing=framing)
-    if fits(subject):
-        return _untouched(subject, budget)
+    limit = budget.effective_target - schema_reserve(request, counter)
+    measured = MeasuredRequest(request=request, limit=limit, counter=counter, renderer=renderer)
+    if fits(measured):
+        return _unchanged(measured, budget)
     try:
-        outcome = cut(subject, budget.shares, options)
+        outcome = cut(measured, budget.shares, options)
     except ContextBudgetError:
-        if budget.goal_tokens < budget.input_tokens:
-            return fitted_with(request, replace(budget, trigger=1.0), counter, framing, options)
+        if budget.effective_target < budget.input_budget:
+            return fitted_with(request, replace(budget, trigger=1.0), counter, renderer, options)
         if options.overflow != "empty":
             raise
-        return _emptied(subject, budget, options)
-    return _cut_context(subject, budget, outcome)
+        return _emptied(measured, budget, options)
+    return _cut_context(measured, budget, outcome)
 
 
-def _emptied(subject: Subject, budget: ContextBudget, options: FitOptions) -> FittedContext:
-    outcome = cut_to_query(subject, budget.shares, options)
+def _emptied(measured: MeasuredRequest, budget: ContextBudget, options: FitOptions) -> FittedContext:
+    outcome = cut_to_query(measured, budget.shares, options)
     warn_once(
-        f"a request could not be cut to its input budget of {subject.limit:,} tokens, so everything but the query was "
+        f"a request could not be cut to its input budget of {measured.limit:,} tokens, so everything but the query was "
         "emptied; `overflow='error'` raises instead",
         BudgetWarning,
         stacklevel=5,
     )
-    return _cut_context(subject, budget, outcome, fell_back_to="empty")
+    return _cut_context(measured, budget, outcome, fallback="empty")
 
 
 def _cut_context(
-    subject: Subject, budget: ContextBudget, outcome: Cut, fell_back_to: str | None = None
+    measured: MeasuredRequest, budget: ContextBudget, outcome: Cut, fallback: str | None = None
 ) -> FittedContext:
     return FittedContext(
-        request=subject.request,
+        request=measured.request,
         system=outcome.draft.system,
         query=outcome.draft.query,
         documents=outcome.packing,
         history=outcome.draft.trimming,
-        sections=tuple(tuple(section.entries) for section in outcome.subject.request.sections),
-        report=report_of_cut(subject, budget, outcome, fell_back_to),
-        untouched=False,
+        sections=tuple(tuple(section.entries) for section in outcome.measured.request.sections),
+        report=report_of_cut(measured, budget, outcome, fallback),
+        unchanged=False,
     )
 
 
-def _untouched(subject: Subject, budget: ContextBudget) -> FittedContext:
-    draft = as_given(subject)
+def _unchanged(measured: MeasuredRequest, budget: ContextBudget) -> FittedContext:
+    draft = as_given(measured)
     return FittedContext(
-        request=subject.request,
+        request=measured.request,
         system=draft.system,
         query=draft.query,
-        documents=everything_packed(subject),
+        documents=everything_packed(measured),
         history=draft.trimming,
-        sections=tuple(tuple(section.entries) for section in subject.request.sections),
-        report=report_of_untouched(subject, budget),
-        untouched=True,
+        sections=tuple(tuple(section.entries) for section in measured.request.sections),
+        report=report_of_unchanged(measured, budget),
+        unchanged=True,
     )

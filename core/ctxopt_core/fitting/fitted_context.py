@@ -27,7 +27,7 @@ class FittedContext(Displayed):
         history: Which messages stay, system messages and query included, and the texts of the shortened ones.
         sections: The kept entries of each section, oldest first.
         report: What was kept, cut and dropped, and why.
-        untouched: Whether the request fitted as it was.
+        unchanged: Whether the request fitted as it was.
     """
 
     request: ContextRequest
@@ -37,7 +37,7 @@ class FittedContext(Displayed):
     history: Trimming
     sections: tuple[tuple[str, ...], ...] = ()
     report: FitReport
-    untouched: bool
+    unchanged: bool
 
     def document_texts(self) -> tuple[str, ...]:
         """Return the texts of the kept documents in reading order."""

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from ctxopt_core.budget.shares import Shares
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknown
-from ctxopt_core.models.window_sources import UserCatalogue
+from ctxopt_core.models.resolve_window import OnUnknownModel
+from ctxopt_core.models.window_sources import UserCatalog
 from ctxopt_core.reports.fit_report import FitReport
 
 Overflow = Literal["error", "empty"]
@@ -29,21 +29,23 @@ class FitOptions:
         documents: How documents are chosen.
         history: How the conversation is trimmed.
         protect: Components that may not be cut: `query`, `system` or both. A request in which they do not fit raises.
-        task: What is asked, where that is not the query: what documents and history are ranked by. A blank one is none.
+        ranking_query: What is asked, where that is not the query: what documents and history are ranked by. A blank one
+            is none.
         overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query.
     """
 
     documents: DocumentPolicy = field(default_factory=DocumentPolicy)
     history: HistoryPolicy = field(default_factory=HistoryPolicy)
     protect: frozenset[str] = frozenset()
-    task: str = ""
+    ranking_query: str = ""
     overflow: Overflow = "error"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.task, str):
-            message = f"`task` must be a text, got {type(self.task).__name__}; leave it out to rank by the query"
+        if not isinstance(self.ranking_query, str):
+            kind = type(self.ranking_query).__name__
+            message = f"`ranking_query` must be a string, got {kind}; leave it out to rank by the query"
             raise TypeError(message)
-        object.__setattr__(self, "task", self.task.strip())
+        object.__setattr__(self, "ranking_query", self.ranking_query.strip())
         if unknown := sorted(self.protect.difference(PROTECTABLE)):
             message = f"`protect` may name 'system' and 'query', got {', '.join(map(repr, unknown))}"
             raise ValueError(message)
@@ -61,7 +63,7 @@ class RequestSettings(TypedDict, total=False):
         output_reserve: Tokens kept free for the answer; by default the model's own limit of answers, else 4,096 but at
             most an eighth of the window.
         safety_margin: Further tokens kept free.
-        target: A limit of one's own, in tokens.
+        target_tokens: A limit of one's own, in tokens.
         trigger: The part of the input budget from which on requests are cut; see `ctxopt_core.ContextBudget`.
         shares: Guaranteed percentages of the components, as `Shares` or a mapping.
         history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
@@ -70,8 +72,8 @@ class RequestSettings(TypedDict, total=False):
         token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
         prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
         attachment_tokens: What an attachment of unknown size is charged, by its kind.
-        on_unknown: Whether a model whose window is not known is an error, or has the smallest window known.
-        catalogue: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
+        on_unknown_model: Whether a model whose window is not known is an error, or has the smallest window known.
+        catalog: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
         on_report: Called with the report of each request that is sent.
     """
 
@@ -79,7 +81,7 @@ class RequestSettings(TypedDict, total=False):
     max_input_tokens: int | str | None
     output_reserve: int | str | None
     safety_margin: int | str
-    target: int | str | None
+    target_tokens: int | str | None
     trigger: float
     shares: Shares | Mapping[str, Any]
     history: HistoryPolicy | Mapping[str, Any]
@@ -88,8 +90,8 @@ class RequestSettings(TypedDict, total=False):
     token_counter: object
     prices: Mapping[str, Any] | None
     attachment_tokens: Mapping[str, int] | None
-    on_unknown: OnUnknown
-    catalogue: UserCatalogue | None
+    on_unknown_model: OnUnknownModel
+    catalog: UserCatalog | None
     on_report: Callable[[FitReport], None] | None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ctxopt_core.budget.model_budget import Budgeting
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.report_builder import document_rows
@@ -15,7 +15,7 @@ def packed_report(
     documents: Sequence[Document],
     packing: Packing,
     max_tokens: int,
-    budgeting: Budgeting,
+    model_budget: ModelBudget,
     *,
     count_before: Callable[[], int],
     notes: Sequence[str] = (),
@@ -26,11 +26,11 @@ def packed_report(
         documents: All documents.
         packing: What is kept of them.
         max_tokens: The budget that they were packed into, in tokens.
-        budgeting: The window and the counter that they were packed by.
+        model_budget: The window and the counter that they were packed by.
         count_before: Counts all documents as they came, rendered and joined, when it is asked for.
         notes: Choices that the caller should know of.
     """
-    window, counter = budgeting.budget.window, budgeting.counter
+    window, counter = model_budget.budget.window, model_budget.counter
 
     def before() -> dict[str, int]:
         tokens = count_before()
@@ -40,14 +40,14 @@ def packed_report(
         input_budget=max_tokens,
         fixed=0,
         reserve=0,
-        untouched=packing.whole == tuple(range(len(documents))),
-        counted_output=packing.tokens,
+        unchanged=packing.whole == tuple(range(len(documents))),
+        counted_after=packing.tokens,
         model=window.model if window else None,
         context_window=window.context_window if window else None,
         window_source=window.source if window else "explicit",
         encoding=counter.name,
         exact=counter.exact,
-        prices=budgeting.budget.prices,
+        prices=model_budget.budget.prices,
         documents=document_rows(documents, packing),
         selection=packing.selection,
         score_order_share=packing.score_order_share,

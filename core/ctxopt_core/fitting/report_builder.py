@@ -8,81 +8,81 @@ from itertools import groupby, pairwise
 from typing import Any, Literal
 
 from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import turn_ranges
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.cut import Cut
-from ctxopt_core.fitting.measured_request import Subject, as_given
+from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given
 from ctxopt_core.fitting.sections import section_tokens
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.reports.rows import DocumentReport, HistoryReport, SectionReport, State, Stretch
 
-StretchState = Literal["kept", "shortened", "summarised", "dropped"]
+StretchState = Literal["kept", "shortened", "summarized", "dropped"]
 _MOST_STRETCHES = 48
 
 
-def report_of_untouched(subject: Subject, budget: ContextBudget) -> FitReport:
+def report_of_unchanged(measured: MeasuredRequest, budget: ContextBudget) -> FitReport:
     """Return the report of a request that fitted as it was. Its figures are counted when they are asked for."""
-    length = len(subject.conversation)
+    length = len(measured.conversation)
     return FitReport(
-        untouched=True,
+        unchanged=True,
         history=HistoryReport(messages=length, kept=length),
-        count_history=_strip(subject, as_given(subject).trimming),
+        count_history=_strip(measured, as_given(measured).trimming),
         documents=tuple(
             DocumentReport(id=_document_id(document, i), score=document.score, state="kept")
-            for i, document in enumerate(subject.request.documents)
+            for i, document in enumerate(measured.request.documents)
         ),
-        fixed=subject.fixed,
-        **_sections(subject, subject),
-        **_common(subject, budget),
+        fixed=measured.overhead,
+        **_sections(measured, measured),
+        **_common(measured, budget),
     )
 
 
-def report_of_cut(subject: Subject, budget: ContextBudget, cut: Cut, fell_back_to: str | None) -> FitReport:
+def report_of_cut(measured: MeasuredRequest, budget: ContextBudget, cut: Cut, fallback: str | None) -> FitReport:
     """Return the report of a request that was cut."""
     trimming, notes = cut.draft.trimming, tuple[str, ...]()
-    if subject.conversation.system_scan_bounded:
+    if measured.conversation.system_scan_bounded:
         notes = ("so long a conversation was searched for system messages at its two ends only",)
     return FitReport(
-        untouched=False,
-        counted_output=cut.whole,
-        documents=document_rows(subject.request.documents, cut.packing),
+        unchanged=False,
+        counted_after=cut.whole,
+        documents=document_rows(measured.request.documents, cut.packing),
         selection=cut.packing.selection,
         score_order_share=cut.packing.score_order_share,
-        history=_history(subject, trimming),
-        count_history=_strip(subject, trimming),
+        history=_history(measured, trimming),
+        count_history=_strip(measured, trimming),
         strategy=trimming.strategy,
-        fell_back_to=fell_back_to or trimming.fell_back_to,
+        fallback=fallback or trimming.fallback,
         notes=(*notes, *trimming.notes),
-        repeated_tokens=trimming.repeated_tokens,
+        reused_prefix_tokens=trimming.reused_prefix_tokens,
         budgets=cut.allocation.as_dict(),
         after=dict(cut.used.items()),
         cumulative_score=cut.packing.cumulative_score,
-        fixed=cut.subject.fixed,
-        **_sections(subject, cut.subject),
-        **_common(subject, budget),
+        fixed=cut.measured.overhead,
+        **_sections(measured, cut.measured),
+        **_common(measured, budget),
     )
 
 
-def _common(subject: Subject, budget: ContextBudget) -> dict[str, Any]:
+def _common(measured: MeasuredRequest, budget: ContextBudget) -> dict[str, Any]:
     window = budget.window
     return {
-        "input_budget": budget.input_tokens,
+        "input_budget": budget.input_budget,
         "reserve": budget.output_reserve + budget.safety_margin,
         "model": window.model if window else None,
         "context_window": window.context_window if window else budget.context_window,
         "window_source": window.source if window else "explicit",
-        "encoding": subject.counter.name,
-        "exact": subject.counter.exact,
+        "encoding": measured.counter.name,
+        "exact": measured.counter.exact,
         "prices": budget.prices,
-        "count_before": _before(subject),
-        "count_documents": lambda: _document_tokens(subject),
+        "count_before": _before(measured),
+        "count_documents": lambda: _document_tokens(measured),
     }
 
 
-def _sections(given: Subject, left: Subject) -> dict[str, Any]:
+def _sections(given: MeasuredRequest, left: MeasuredRequest) -> dict[str, Any]:
     if not given.request.sections:
         return {}
     pairs = zip(given.request.sections, left.request.sections, strict=True)
@@ -91,40 +91,40 @@ def _sections(given: Subject, left: Subject) -> dict[str, Any]:
             SectionReport(name=before.name, entries=len(before.entries), kept=len(after.entries))
             for before, after in pairs
         ),
-        "count_sections": lambda: section_tokens(left.request, left.framing, left.counter),
+        "count_sections": lambda: section_tokens(left.request, left.renderer, left.counter),
     }
 
 
-def _before(subject: Subject) -> Callable[[], Mapping[str, int]]:
+def _before(measured: MeasuredRequest) -> Callable[[], Mapping[str, int]]:
     """A function that counts the whole input, for figures that are asked for later."""
 
     def count() -> Mapping[str, int]:
-        request, counter = subject.request, subject.counter
-        conversation = Conversation(request.history, counter)
-        overhead = subject.framing.system_overhead(counter)
+        request, counter = measured.request, measured.counter
+        conversation = CountedConversation(request.history, counter)
+        overhead = measured.renderer.system_overhead(counter)
         systems = sum(map(conversation.cost, conversation.systems))
-        asked = 0 if subject.query is None else conversation.cost(subject.query)
+        asked = 0 if measured.query is None else conversation.cost(measured.query)
         everything = sum(conversation.cost(i) for i in range(len(conversation)))
         return {
-            "whole": subject.framing.whole(request, conversation, as_given(subject), counter),
+            "whole": measured.renderer.count(request, conversation, as_given(measured), counter),
             "system": systems + sum(counter.count(text) + overhead for text in request.system_texts),
             "query": asked + sum(map(counter.count, request.query_texts)),
-            "documents": sum(_document_tokens(subject)),
+            "documents": sum(_document_tokens(measured)),
             "history": everything - systems - asked,
         }
 
     return count
 
 
-def _strip(subject: Subject, trimming: Trimming) -> Callable[[], Sequence[Stretch]]:
-    return lambda: turn_stretches(Conversation(subject.request.history, subject.counter), trimming)
+def _strip(measured: MeasuredRequest, trimming: Trimming) -> Callable[[], Sequence[Stretch]]:
+    return lambda: turn_stretches(CountedConversation(measured.request.history, measured.counter), trimming)
 
 
-def _document_tokens(subject: Subject) -> list[int]:
-    rendering, count = subject.framing.documents, subject.counter.count
+def _document_tokens(measured: MeasuredRequest) -> list[int]:
+    rendering, count = measured.renderer.documents, measured.counter.count
     return [
         0 if is_blank(document) else count(rendering.render(i, document.text or "") + rendering.separator)
-        for i, document in enumerate(subject.request.documents)
+        for i, document in enumerate(measured.request.documents)
     ]
 
 
@@ -148,8 +148,8 @@ def _document_id(document: Document, index: int) -> str:
     return str(index) if document.id is None else document.id
 
 
-def _history(subject: Subject, trimming: Trimming) -> HistoryReport:
-    length = len(subject.conversation)
+def _history(measured: MeasuredRequest, trimming: Trimming) -> HistoryReport:
+    length = len(measured.conversation)
     missing = length - len(trimming.kept)
     reasons: Counter[str] = Counter(reason for index, reason in trimming.reasons.items() if index not in trimming.kept)
     reasons.pop("summarized", None)
@@ -160,15 +160,15 @@ def _history(subject: Subject, trimming: Trimming) -> HistoryReport:
         messages=length,
         kept=len(trimming.kept),
         shortened=len(trimming.shortened),
-        summarised=len(trimming.summarized),
+        summarized=len(trimming.summarized),
         turns=trimming.turns,
         placeholder=trimming.placeholder is not None,
         reasons=dict(reasons),
-        system_scan_bounded=subject.conversation.system_scan_bounded,
+        system_scan_bounded=measured.conversation.system_scan_bounded,
     )
 
 
-def turn_stretches(conversation: Conversation, trimming: Trimming) -> tuple[Stretch, ...]:
+def turn_stretches(conversation: CountedConversation, trimming: Trimming) -> tuple[Stretch, ...]:
     """Return what became of the turns, oldest first. The roles of the whole conversation are read for it."""
     kept, summarized = _members(trimming.kept), frozenset(trimming.summarized)
     states: list[StretchState] = []
@@ -176,7 +176,7 @@ def turn_stretches(conversation: Conversation, trimming: Trimming) -> tuple[Stre
         indices = [index for index in range(turn.start, turn.stop) if not conversation.is_system(index)]
         left = [index for index in indices if index in kept]
         if not left:
-            states.append("summarised" if any(index in summarized for index in indices) else "dropped")
+            states.append("summarized" if any(index in summarized for index in indices) else "dropped")
         elif len(left) < len(indices) or any(index in trimming.shortened for index in left):
             states.append("shortened")
         else:
@@ -195,11 +195,11 @@ def _message_states(trimming: Trimming) -> Iterator[StretchState]:
         if index in kept:
             yield "shortened" if index in trimming.shortened else "kept"
         else:
-            yield "summarised" if index in summarized else "dropped"
+            yield "summarized" if index in summarized else "dropped"
 
 
 def stretches(states: Sequence[StretchState]) -> tuple[Stretch, ...]:
-    """Return neighbours of one state as one stretch; where that makes too many of them, equal parts of the whole."""
+    """Return neighbors of one state as one stretch; where that makes too many of them, equal parts of the whole."""
     runs = [Stretch(**{state: len(list(run))}) for state, run in groupby(states)]
     if len(runs) <= _MOST_STRETCHES:
         return tuple(runs)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, Conversation
+from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments
 from ctxopt_core.history.trimming import Trimming
@@ -41,17 +41,18 @@ class Draft:
 
 
 @runtime_checkable
-class Framing(Protocol):
+class RequestRenderer(Protocol):
     """How the whole request is rendered around its four components.
 
     1. `documents` tells how one document stands in the prompt.
-    2. `fixed(request, counter)` is the tokens of the request with all four components empty, tool schemas and the
-       entries of its sections included;
+    2. `overhead_tokens(request, counter)` is the tokens of the request with all four components empty, tool schemas and
+       the entries of its sections included;
        `system_overhead(counter)` is what each text of `request.system` costs beside its own count.
-    3. `whole(request, conversation, draft, counter)` is the tokens of the request as it will be sent with the parts of
+    3. `count(request, conversation, draft, counter)` is the tokens of the request as it will be sent with the parts of
        `draft`. It is what the guarantee rests on, so it renders; it does not add up estimates.
-    4. `adds_up` is True when the tokens of a request of nothing but messages are exactly `fixed` plus the cost of each
-       message, so that no rendering is needed to know them, and messages beside other components cost no less.
+    4. `is_additive` is True when the tokens of a request of nothing but messages are exactly `overhead_tokens` plus the
+       cost of each message, so that no rendering is needed to know them, and messages beside other components cost no
+       less.
     5. Everything is pure.
     """
 
@@ -60,21 +61,23 @@ class Framing(Protocol):
         """How one document stands in the prompt."""
 
     @property
-    def adds_up(self) -> bool:
+    def is_additive(self) -> bool:
         """Whether messages alone need no rendering to be counted."""
 
-    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+    def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of the request with empty components."""
 
     def system_overhead(self, counter: TokenCounter) -> int:
         """Return the tokens that each system text costs beside its own count."""
 
-    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+    def count(
+        self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
+    ) -> int:
         """Return the tokens of the request with the parts of `draft`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatFraming:
+class ChatRenderer:
     """A chat request: a system message for each system text and each section, the conversation, one user message.
 
     The entries of a section are joined by newlines. The user message holds the documents, a blank line, and the entries
@@ -87,11 +90,11 @@ class ChatFraming:
     documents: DocumentRendering = field(default_factory=PlainDocuments)
 
     @property
-    def adds_up(self) -> bool:
+    def is_additive(self) -> bool:
         """Messages are parted by special tokens, so their costs add up."""
         return True
 
-    def fixed(self, request: ContextRequest, counter: TokenCounter) -> int:
+    def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of tool schemas, sections, the request's own framing and the caller's fixed text."""
         opening = opening_system_text(request, request.system_texts) if request.tools else None
         return schema_tokens(request, counter, system=opening) + self._frame(request, counter)
@@ -100,7 +103,9 @@ class ChatFraming:
         """Return the framing of one system message."""
         return _message(counter, "system", "")
 
-    def whole(self, request: ContextRequest, conversation: Conversation, draft: Draft, counter: TokenCounter) -> int:
+    def count(
+        self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
+    ) -> int:
         """Return the tokens of the assembled chat request."""
         opening = opening_system_text(request, draft.system, draft.trimming) if request.tools else None
         tokens = schema_tokens(request, counter, system=opening) + self._frame(request, counter)
@@ -167,7 +172,7 @@ def opening_system_text(
     return said[-1] or None if first.role in SYSTEM_ROLES and said else None
 
 
-def conversation_tokens(conversation: Conversation, trimming: Trimming, counter: TokenCounter) -> int:
+def conversation_tokens(conversation: CountedConversation, trimming: Trimming, counter: TokenCounter) -> int:
     """Return the tokens of what is kept of a conversation, placeholder included."""
     shortened = trimming.shortened
     tokens = 0

@@ -7,52 +7,52 @@ from dataclasses import replace
 from functools import partial
 
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.fitting.measured_request import Subject
-from ctxopt_core.fitting.request_renderer import Framing
+from ctxopt_core.fitting.measured_request import MeasuredRequest
+from ctxopt_core.fitting.request_renderer import RequestRenderer
 from ctxopt_core.request import ContextRequest, Section
 from ctxopt_core.shortening.truncate import truncate
 
 
-def with_sections_cut(subject: Subject) -> Subject:
-    """Return a subject whose sections each count at most their own budget; the same one where none has to change."""
-    request = subject.request
-    measured = _Measured(request, subject.framing, subject.counter)
+def with_sections_cut(measured: MeasuredRequest) -> MeasuredRequest:
+    """Return a measured whose sections each count at most their own budget; the same one where none has to change."""
+    request = measured.request
+    tokens_of = _Measured(request, measured.renderer, measured.counter)
     cut = tuple(
-        cut_section(section, subject.counter, partial(measured, number))
+        cut_section(section, measured.counter, partial(tokens_of, number))
         for number, section in enumerate(request.sections)
     )
-    return subject if cut == tuple(request.sections) else subject.with_sections(cut)
+    return measured if cut == tuple(request.sections) else measured.with_sections(cut)
 
 
-def without_sections(subject: Subject) -> Subject:
-    """Return a subject whose sections are all empty."""
-    return subject.with_sections(_emptied(subject.request.sections)) if subject.request.sections else subject
+def without_sections(measured: MeasuredRequest) -> MeasuredRequest:
+    """Return a measured whose sections are all empty."""
+    return measured.with_sections(_emptied(measured.request.sections)) if measured.request.sections else measured
 
 
-def section_tokens(request: ContextRequest, framing: Framing, counter: TokenCounter) -> tuple[int, ...]:
+def section_tokens(request: ContextRequest, renderer: RequestRenderer, counter: TokenCounter) -> tuple[int, ...]:
     """Return what each section of a request counts, rendered."""
     if not request.sections:
         return ()
-    measured = _Measured(request, framing, counter)
+    measured = _Measured(request, renderer, counter)
     return tuple(measured(number, section.entries) for number, section in enumerate(request.sections))
 
 
 class _Measured:
     """What one section adds to a request in which everything else is empty."""
 
-    def __init__(self, request: ContextRequest, framing: Framing, counter: TokenCounter) -> None:
+    def __init__(self, request: ContextRequest, renderer: RequestRenderer, counter: TokenCounter) -> None:
         self._sections = _emptied(request.sections)
         self._request = replace(request, sections=self._sections, tools=(), fixed_tokens=0)
-        self._framing = framing
+        self._renderer = renderer
         self._counter = counter
-        self._without = framing.fixed(self._request, counter)
+        self._without = renderer.overhead_tokens(self._request, counter)
 
     def __call__(self, number: int, entries: Sequence[str]) -> int:
         """Return the tokens of section `number` with these entries."""
         sections = list(self._sections)
         sections[number] = sections[number].with_entries(entries)
         request = replace(self._request, sections=tuple(sections))
-        return max(0, self._framing.fixed(request, self._counter) - self._without)
+        return max(0, self._renderer.overhead_tokens(request, self._counter) - self._without)
 
 
 def _emptied(sections: Sequence[Section]) -> tuple[Section, ...]:

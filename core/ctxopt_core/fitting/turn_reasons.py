@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import last_user_message
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.history.trimming import Trimming
@@ -45,22 +45,22 @@ class ExplainedStretch:
 
     indices: tuple[int, ...]
     is_system: bool
-    outcome: Literal["kept", "partial", "dropped", "summarised"]
+    outcome: Literal["kept", "partial", "dropped", "summarized"]
     after: int
     why: str
 
 
-def turn_reasons(fitted: FittedContext, conversation: Conversation) -> Iterator[ExplainedStretch]:
+def turn_reasons(fitted: FittedContext, conversation: CountedConversation) -> Iterator[ExplainedStretch]:
     """Yield what became of each turn and system message, in their order; each message is in exactly one of them."""
     asked = None if fitted.request.query else last_user_message(conversation)
     kept = frozenset(fitted.history.kept)
     for indices, is_system in _stretches(conversation):
         staying = [i for i in indices if i in kept]
         cut = fitted.history.shortened
-        summarised = not staying and set(indices) <= set(fitted.history.summarized)
+        summarized = not staying and set(indices) <= set(fitted.history.summarized)
         whole = len(staying) == len(indices) and not any(i in cut for i in staying)
-        outcome: Literal["kept", "partial", "dropped", "summarised"] = (
-            "kept" if whole else "partial" if staying else "summarised" if summarised else "dropped"
+        outcome: Literal["kept", "partial", "dropped", "summarized"] = (
+            "kept" if whole else "partial" if staying else "summarized" if summarized else "dropped"
         )
         current = asked is not None and indices[-1] >= asked and not is_system
         yield ExplainedStretch(
@@ -72,7 +72,7 @@ def turn_reasons(fitted: FittedContext, conversation: Conversation) -> Iterator[
         )
 
 
-def _stretches(conversation: Conversation) -> Iterator[tuple[tuple[int, ...], bool]]:
+def _stretches(conversation: CountedConversation) -> Iterator[tuple[tuple[int, ...], bool]]:
     """Yield the messages of each turn, and each system message before the turn in which it stands."""
     systems = frozenset(conversation.systems)
     turn: list[int] = []
@@ -92,7 +92,7 @@ def _why(
     fitted: FittedContext, indices: Sequence[int], staying: Sequence[int], *, is_system: bool, current: bool
 ) -> str:
     report, trimming = fitted.report, fitted.history
-    if report.untouched:
+    if report.unchanged:
         return "the whole request fits"
     if is_system:
         cut = "" if staying and indices[0] not in trimming.shortened else ", which are too few for all of it"

@@ -40,7 +40,7 @@ def message_from_anthropic(mapping: Mapping[str, Any]) -> Message:
 def fitted_anthropic(rows: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
     """Return the Anthropic-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder.
 
-    Messages of one role that the trimming makes neighbours become one message, as the API itself would read them.
+    Messages of one role that the trimming makes neighbors become one message, as the API itself would read them.
 
     Args:
         rows: The messages that were given.

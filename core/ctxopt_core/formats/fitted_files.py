@@ -9,12 +9,12 @@ from typing import Any
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.formats.anthropic_messages import fitted_anthropic, fitted_anthropic_system
 from ctxopt_core.formats.openai_messages import fitted_openai
-from ctxopt_core.formats.request_files import StoredRequest
+from ctxopt_core.formats.request_files import RequestFile
 from ctxopt_core.formats.responses.fitted import fitted_responses
 from ctxopt_core.formats.responses.requests import fitted_input
 
 
-def fitted_content(stored: StoredRequest, fitted: FittedContext) -> Any:
+def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
     """Return the JSON value of a request with what is left of it; keys that are not known are as they were.
 
     Args:
@@ -25,7 +25,7 @@ def fitted_content(stored: StoredRequest, fitted: FittedContext) -> Any:
         The very value that came where nothing was cut. A `system` or `instructions` of which nothing is left is
         left out.
     """
-    if fitted.untouched:
+    if fitted.unchanged:
         return stored.content
     messages = _messages(stored, fitted)
     if isinstance(stored.content, list):
@@ -47,7 +47,7 @@ def fitted_content(stored: StoredRequest, fitted: FittedContext) -> Any:
     return changed if stored.envelope is None else {**stored.content, stored.envelope: changed}
 
 
-def _messages(stored: StoredRequest, fitted: FittedContext) -> list[Mapping[str, Any]]:
+def _messages(stored: RequestFile, fitted: FittedContext) -> list[Mapping[str, Any]]:
     """Return what is left of the messages or items, in their own shape."""
     if stored.shape == "responses":
         return fitted_responses(stored.messages or (), fitted.history)

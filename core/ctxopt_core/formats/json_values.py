@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _LONGEST_KEY = 40
 
@@ -121,7 +121,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         message = (
-            f"the JSON names the key {beginning(twice, _LONGEST_KEY)!r} of one object twice, "
+            f"the JSON names the key {preview(twice, _LONGEST_KEY)!r} of one object twice, "
             "and readers of JSON do not agree which counts; leave one out"
         )
         raise RefusedJSONError(message)

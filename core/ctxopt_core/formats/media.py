@@ -62,7 +62,7 @@ def _image(media_type: str, width: int, height: int) -> MediaFacts:
 
 
 def _jpeg_size(read: Read) -> tuple[int, int]:
-    """Go from segment to segment, over thumbnails and colour profiles, to the frame that has the size."""
+    """Go from segment to segment, over thumbnails and color profiles, to the frame that has the size."""
     position = 2
     for _ in range(_MOST_SEGMENTS):
         segment = read(position, 9)

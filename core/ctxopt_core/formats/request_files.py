@@ -14,10 +14,10 @@ from ctxopt_core.formats.openai_messages import OpenAIMessages
 from ctxopt_core.formats.responses.groups import is_list_of_items
 from ctxopt_core.formats.responses.requests import holds_input, items_of, read_items
 from ctxopt_core.messages.message_views import MessageViews
-from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelSettings, first_name, first_tokens
+from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelInfo, first_name, first_tokens
 from ctxopt_core.request import ContextRequest
 
-__all__ = ["EXPECTED", "Shape", "StoredRequest", "parsed", "read_request", "request_in", "stored_request"]
+__all__ = ["EXPECTED", "RequestFile", "Shape", "parsed", "read_request", "request_file", "request_in"]
 
 Shape = Literal["openai", "anthropic", "responses"]
 """Whose messages they are. Those of `responses` are the items of OpenAI's Responses API."""
@@ -36,7 +36,7 @@ _OPENAI_KEYS = frozenset({"tool_calls", "function_call"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRequest:
+class RequestFile:
     """A request as it lies in a file.
 
     Args:
@@ -68,17 +68,17 @@ class StoredRequest:
         return "input" if self.shape == "responses" else "messages"
 
     @property
-    def settings(self) -> ModelSettings:
+    def settings(self) -> ModelInfo:
         """The model that the request names, and the longest answer that it asks for."""
         arguments = self.arguments
-        return ModelSettings(
+        return ModelInfo(
             kind="the request",
             name=first_name(arguments.get(name) for name in NAME_ARGUMENTS),
             answer_tokens=first_tokens(arguments.get(name) for name in ANSWER_LIMITS),
         )
 
 
-def stored_request(content: Any) -> StoredRequest | None:
+def request_file(content: Any) -> RequestFile | None:
     """Return the request that a JSON value holds; None where it holds none.
 
     It is a list of messages, or an object with `messages` or `documents` and whatever else goes with them: `query`,
@@ -106,7 +106,7 @@ def stored_request(content: Any) -> StoredRequest | None:
     return None
 
 
-def read_request(text: str) -> StoredRequest:
+def read_request(text: str) -> RequestFile:
     """Return the request that a JSON text holds.
 
     Raises:
@@ -117,14 +117,14 @@ def read_request(text: str) -> StoredRequest:
         message = f"there is nothing to be read; {EXPECTED}"
         raise ValueError(message)
     content = parsed(text)
-    stored = stored_request(content)
+    stored = request_file(content)
     if stored is None:
         message = f"the list is empty; {EXPECTED}" if content == [] else EXPECTED
         raise ValueError(message)
     return stored
 
 
-def request_in(text: str) -> StoredRequest | None:
+def request_in(text: str) -> RequestFile | None:
     """Return the request that a file holds; None where it holds a bare text. JSON of another shape is a text, too.
 
     Raises:
@@ -141,19 +141,19 @@ def request_in(text: str) -> StoredRequest | None:
         raise
     except ValueError:
         return None
-    return stored_request(content)
+    return request_file(content)
 
 
-def _read_leniently(text: str) -> StoredRequest | None:
+def _read_leniently(text: str) -> RequestFile | None:
     """Return the request that readers find who do not mind what `parsed` refuses."""
     try:
         content = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
-    return stored_request(content)
+    return request_file(content)
 
 
-def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> StoredRequest:
+def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> RequestFile:
     check_arguments(beside)
     if messages is not None and not isinstance(messages, list):
         refuse("messages", "a list of messages", messages, "leave it out where there are none")
@@ -165,14 +165,14 @@ def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapp
     views = AnthropicMessages(rows) if shape == "anthropic" else OpenAIMessages(rows)
     _look_at(views, others)
     request = _request(beside, views, anthropic_system_texts(beside.get("system")))
-    return StoredRequest(content=content, envelope=envelope, messages=messages, shape=shape, request=request)
+    return RequestFile(content=content, envelope=envelope, messages=messages, shape=shape, request=request)
 
 
-def _of_items(content: Any, envelope: str | None, items: Sequence[Any], beside: Mapping[str, Any]) -> StoredRequest:
+def _of_items(content: Any, envelope: str | None, items: Sequence[Any], beside: Mapping[str, Any]) -> RequestFile:
     check_arguments(beside)
     views = read_items(items, beside)
     request = _request(beside, views, beside.get("instructions") or ())
-    return StoredRequest(content=content, envelope=envelope, messages=items, shape="responses", request=request)
+    return RequestFile(content=content, envelope=envelope, messages=items, shape="responses", request=request)
 
 
 def _request(beside: Mapping[str, Any], views: MessageViews, system: tuple[str, ...] | str) -> ContextRequest:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from types import MappingProxyType
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import UNCOUNTED, Turn, Units, first_user_message, newest_turns, units_of
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.history.placeholder_note import Choose, PlaceholderDraft, turn_excerpts
@@ -21,7 +21,7 @@ _SMALLEST_PART = 24
 _PART_DIVISOR = 20
 
 
-def within_cap(conversation: Conversation, index: int, cap: int, counter: TokenCounter) -> Shortened | None:
+def within_cap(conversation: CountedConversation, index: int, cap: int, counter: TokenCounter) -> Shortened | None:
     """Return the first message in at most `cap` tokens, whole where it fits; None where too little would be left."""
     message, cost = conversation.message(index), conversation.cost(index)
     if cost <= cap:
@@ -29,7 +29,7 @@ def within_cap(conversation: Conversation, index: int, cap: int, counter: TokenC
     return shorten_message(message, cost, cap, counter) if cap >= _SMALLEST else None
 
 
-class TurnDraft:
+class HistoryDraft:
     """A trimming in the making.
 
     Args:
@@ -42,7 +42,7 @@ class TurnDraft:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: CountedConversation,
         budget: int,
         counter: TokenCounter,
         policy: HistoryPolicy,
@@ -63,9 +63,9 @@ class TurnDraft:
         self.scattered = False
         self.omitted: int | None = None
         self.strategy: str = "turns"
-        self.fell_back_to: str | None = None
+        self.fallback: str | None = None
         self.notes: list[str] = []
-        self.repeated_tokens: int | None = None
+        self.reused_prefix_tokens: int | None = None
         self.end = len(conversation)
         self._units: dict[int, Units] = {}
 
@@ -78,7 +78,9 @@ class TurnDraft:
         if units.tokens <= self.left:
             self._keep((i for unit in units.kept for i in unit.indices), units.tokens)
             return
-        shrunk = shrink(self.conversation, units.kept, self.left, self.counter, references=self.policy.references)
+        shrunk = shrink(
+            self.conversation, units.kept, self.left, self.counter, references=self.policy.recoverable_tool_results
+        )
         if shrunk is None:
             for unit in essential_units(units.kept):
                 self._keep(unit.indices, unit.tokens)
@@ -131,7 +133,7 @@ class TurnDraft:
 
     def first_message(self, stop: int) -> int | None:
         """Return the index of the first user message before `stop`, if the policy keeps it."""
-        return first_user_message(self.conversation, stop) if self.policy.keep_first else None
+        return first_user_message(self.conversation, stop) if self.policy.keep_first_user_message else None
 
     def reserve(self, first: int | None) -> int:
         """Return the tokens to be set aside for the first message and the placeholder."""
@@ -180,7 +182,7 @@ class TurnDraft:
         self.turns += 1
 
     def keep_whole(self, turns: Sequence[Turn]) -> None:
-        """Keep turns, newest first; neighbours that hold nothing but plain messages are kept as one range."""
+        """Keep turns, newest first; neighbors that hold nothing but plain messages are kept as one range."""
         systems = self.conversation.systems
         last_system = systems[-1] if systems else -1
         self.turns += len(turns)
@@ -203,7 +205,9 @@ class TurnDraft:
 
     def shrunk_part(self, units: Units) -> Shrunk | None:
         """Return what of a turn fits in the room that is left."""
-        return shrink(self.conversation, units.kept, self.left, self.counter, references=self.policy.references)
+        return shrink(
+            self.conversation, units.kept, self.left, self.counter, references=self.policy.recoverable_tool_results
+        )
 
     def note(self, units: Units) -> None:
         """Remember why messages of a turn belong to no unit."""
@@ -213,7 +217,7 @@ class TurnDraft:
 
     def trimming(self) -> Trimming:
         """Return what was kept."""
-        if self.policy.note == "excerpts" and self.placeholder.room and self.omitted is None:
+        if self.policy.placeholder_content == "excerpts" and self.placeholder.room and self.omitted is None:
             self.say_more(partial(turn_excerpts, self.conversation, self.counter))
         kept = tuple(sorted(self.kept))
         note = self.placeholder
@@ -231,15 +235,15 @@ class TurnDraft:
             whole_turns=self.whole_turns,
             length=len(self.conversation),
             strategy=self.strategy,
-            fell_back_to=self.fell_back_to,
+            fallback=self.fallback,
             notes=tuple(self.notes),
-            repeated_tokens=self.repeated_tokens,
+            reused_prefix_tokens=self.reused_prefix_tokens,
             summary_room=note.summary_room if omitted else 0,
         )
         return without_loose_results(self.conversation, trimming)
 
     def _first_cap(self) -> int:
-        return int(self.budget * self.policy.first_share / 100)
+        return int(self.budget * self.policy.first_message_max_percent / 100)
 
     def _may_start_with(self, index: int, units: Units) -> bool:
         """What remains starts with a user message, or with that with which the conversation itself starts."""

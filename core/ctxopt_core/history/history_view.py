@@ -23,7 +23,7 @@ class HistoryView:
             it, stays in any case and is not among them.
         tokens: What each message of these turns counts, by index; system messages are not among them.
         room: The tokens that the chosen messages may count together.
-        task: What is asked now.
+        ranking_query: What is asked now.
         progress: A place for what the strategy wants to remember until the next call of the same run. In an agent it is
             kept in the run's state; elsewhere it is new at each call.
     """
@@ -32,7 +32,7 @@ class HistoryView:
     turns: Sequence[range]
     tokens: dict[int, int] = field(repr=False)
     room: int
-    task: str = field(repr=False)
+    ranking_query: str = field(repr=False)
     progress: MutableMapping[str, Any] = field(repr=False)
 
 

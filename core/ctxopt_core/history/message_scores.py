@@ -19,7 +19,7 @@ _STRETCH = 15
 _STRETCH_WEIGHT = 3.0
 
 
-def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) -> list[float]:
+def worth_of_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | None) -> list[float]:
     """Return what each message is worth to a task; all 0.0 where nothing of it is found.
 
     A message counts by the words that it shares with the task (BM25, words of the five best messages counting a little:
@@ -28,26 +28,29 @@ def worth_of_messages(task: str, texts: Sequence[str], scorer: Scorer | None) ->
     and a stretch of 31 messages in which much is found lifts all of them.
 
     Args:
-        task: What is asked.
+        ranking_query: What is asked.
         texts: The text of each message, oldest first.
         scorer: Tells how relevant a text is to the task; its scores count beside the words.
 
     Raises:
         ValueError: The scorer gives more or fewer scores than there are messages.
     """
-    if not task.strip() or not texts:
+    if not ranking_query.strip() or not texts:
         return [0.0] * len(texts)
     scores = bm25_of_messages(
-        _telling(query_terms(task).weights), texts, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
+        _telling(query_terms(ranking_query).weights),
+        texts,
+        best_texts=_FEEDBACK_MESSAGES,
+        feedback_weight=_FEEDBACK_WEIGHT,
     )
     if scorer is not None:
         best = max(scores) or 1.0
-        told = _standing_out(_with_neighbours(spread(call_scorer(scorer, task, texts))))
+        told = _standing_out(_with_neighbors(spread(call_scorer(scorer, ranking_query, texts))))
         scores = [score / best + _SCORER_WEIGHT * more for score, more in zip(scores, told, strict=True)]
     return _with_context(scores)
 
 
-def _with_neighbours(scores: Sequence[float]) -> list[float]:
+def _with_neighbors(scores: Sequence[float]) -> list[float]:
     """Add to each score three quarters of both scores beside it: a short message says little without them.
 
     At either end the message stands for the one that is missing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, Conversation
+from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, placeholder_text
@@ -29,7 +29,7 @@ _GAP = "…"
 
 
 def pinned_identifiers(
-    conversation: Conversation,
+    conversation: CountedConversation,
     dropped: Iterable[int],
     visible: Collection[str],
     fits: Callable[[Sequence[str]], bool],
@@ -92,8 +92,10 @@ class PlaceholderDraft:
         self._policy = policy
         self._counter = counter
         self._said: tuple[str, ...] = ()
-        says_more = policy.note == "excerpts" or (policy.note == "identifiers" and names_identifiers)
-        self._share = min(_MOST_TOKENS, int(budget * policy.note_share / 100)) if says_more else 0
+        says_more = policy.placeholder_content == "excerpts" or (
+            policy.placeholder_content == "identifiers" and names_identifiers
+        )
+        self._share = min(_MOST_TOKENS, int(budget * policy.placeholder_max_percent / 100)) if says_more else 0
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -107,7 +109,7 @@ class PlaceholderDraft:
 
     def text(self, messages: int) -> str:
         """Return what it says where so many messages were left out."""
-        if self._policy.note == "excerpts":
+        if self._policy.placeholder_content == "excerpts":
             return placeholder_text(messages, excerpts=self._said)
         return placeholder_text(messages, self._said)
 
@@ -139,7 +141,7 @@ class PlaceholderDraft:
 
 
 def turn_excerpts(
-    conversation: Conversation,
+    conversation: CountedConversation,
     counter: TokenCounter,
     dropped: Iterable[int],
     fits: Callable[[Sequence[str]], bool],
@@ -160,7 +162,7 @@ def turn_excerpts(
     return tuple(reversed(lines))
 
 
-def _lines(conversation: Conversation, counter: TokenCounter, dropped: Iterable[int]) -> Iterator[str]:
+def _lines(conversation: CountedConversation, counter: TokenCounter, dropped: Iterable[int]) -> Iterator[str]:
     answer = ""
     for index in dropped:
         said = conversation.glance(index)

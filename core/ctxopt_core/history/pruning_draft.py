@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import Turn, Unit, Units, newest_turns, units_of
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.history.draft import TurnDraft
+from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.placeholder_note import pinned_identifiers
 from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.history.shrink_turn import Shrunk, essential_units, shrink
-from ctxopt_core.history.tool_result_pruning import LoweredResults
+from ctxopt_core.history.tool_result_pruning import PrunedResults
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.text.identifiers import identifiers_in
 
@@ -22,13 +22,13 @@ _MOST_SET_ASIDE = 0.5
 _WORTH_GROWING = 1.01
 
 
-def holds_tool_results(conversation: Conversation) -> bool:
+def holds_tool_results(conversation: CountedConversation) -> bool:
     """Tell whether a tool result stands among the newest 64 messages."""
     length = len(conversation)
     return any(conversation.holds_results(i) for i in range(length - 1, max(-1, length - 1 - _LOOKED_AT), -1))
 
 
-class LoweredTurns(TurnDraft):
+class PruningDraft(HistoryDraft):
     """A trimming in the making in which results that the model has read are charged as excerpts.
 
     The newest results are charged in full up to a share of the budget, so that older turns cannot take all of them.
@@ -39,15 +39,20 @@ class LoweredTurns(TurnDraft):
         budget: The most that is kept, in tokens.
         counter: Counts the texts.
         policy: How to trim.
-        task: What is asked now.
+        ranking_query: What is asked now.
     """
 
     def __init__(
-        self, conversation: Conversation, budget: int, counter: TokenCounter, policy: HistoryPolicy, task: str = ""
+        self,
+        conversation: CountedConversation,
+        budget: int,
+        counter: TokenCounter,
+        policy: HistoryPolicy,
+        ranking_query: str = "",
     ) -> None:
         super().__init__(conversation, budget, counter, policy, names_identifiers=True)
-        self.lowered = LoweredResults(conversation, counter, references=policy.references)
-        self._task = task
+        self.lowered = PrunedResults(conversation, counter, references=policy.recoverable_tool_results)
+        self._ranking_query = ranking_query
         self._recent_room = self._recent_left = budget * RECENT_RESULTS_SHARE // 100
         self._charged = 0
         self._part: list[Unit] = []
@@ -106,7 +111,7 @@ class LoweredTurns(TurnDraft):
     def trimming(self) -> Trimming:
         """Return what was kept, once it is settled what the lowered results may count."""
         elsewhere, mentioned = self._identifiers_kept()
-        if self.policy.note == "identifiers":
+        if self.policy.placeholder_content == "identifiers":
             self.say_more(lambda dropped, fits: pinned_identifiers(self.conversation, dropped, elsewhere, fits))
         targets = dict(self.lowered.targets)
         room = self.left + self._charged
@@ -148,7 +153,7 @@ class LoweredTurns(TurnDraft):
             self._keep(unit.indices, unit.tokens)
 
     def _shrunk(self, units: Sequence[Unit], room: int) -> Shrunk | None:
-        shrunk = shrink(self.conversation, units, room, self.counter, references=self.policy.references)
+        shrunk = shrink(self.conversation, units, room, self.counter, references=self.policy.recoverable_tool_results)
         self._growing = (units, room, shrunk) if shrunk is not None else None
         return shrunk
 
@@ -160,7 +165,7 @@ class LoweredTurns(TurnDraft):
         room = before.tokens + self.left
         if room < earlier * _WORTH_GROWING:
             return
-        grown = shrink(self.conversation, units, room, self.counter, references=self.policy.references)
+        grown = shrink(self.conversation, units, room, self.counter, references=self.policy.recoverable_tool_results)
         if grown is None or grown.tokens <= before.tokens:
             return
         self.kept = [i for i in self.kept if i not in before.kept]
@@ -177,7 +182,7 @@ class LoweredTurns(TurnDraft):
     def _identifiers_kept(self) -> tuple[set[str], set[str]]:
         """Return the identifiers in kept messages that are not lowered, and those that others than tools name."""
         visible: set[str] = set()
-        mentioned = set(identifiers_in(self._task))
+        mentioned = set(identifiers_in(self._ranking_query))
         characters = 0
         for index in sorted(self.kept, reverse=True):
             text = self.conversation.glance(index).text

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import Unit
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES
@@ -45,7 +45,7 @@ class Shrunk:
 class _Plan:
     """The target of every message that is still there, in tokens; arithmetic only, no text is touched."""
 
-    conversation: Conversation
+    conversation: CountedConversation
     units: list[Unit]
     targets: dict[int, int] = field(default_factory=dict)
 
@@ -96,7 +96,7 @@ class _Plan:
                 left -= more
 
 
-def lowest_tokens(conversation: Conversation, index: int, floor: int) -> int:
+def lowest_tokens(conversation: CountedConversation, index: int, floor: int) -> int:
     """Return what a message counts when its texts are cut to `floor` tokens and its attachments are gone.
 
     The floor holds for each of the results in it; what a user says beside them is not cut.
@@ -111,7 +111,7 @@ def lowest_tokens(conversation: Conversation, index: int, floor: int) -> int:
 
 
 def shrink(
-    conversation: Conversation,
+    conversation: CountedConversation,
     units: Sequence[Unit],
     budget: int,
     counter: TokenCounter,

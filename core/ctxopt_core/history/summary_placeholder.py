@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import units_of
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
@@ -22,8 +22,8 @@ _OWN_FAULTS = (TypeError, AttributeError, NameError, ContextBudgetError)
 
 def summary_room(policy: HistoryPolicy, limit: int, counter: TokenCounter) -> int:
     """Return how many tokens the text of a placeholder with a summary may count, where the history has `limit`."""
-    framing = counter.count(summary_text(WIDEST_NOTE, ""))
-    return framing + min(policy.max_summary_tokens, max(1, limit // _ROOM_DIVISOR - framing))
+    overhead = counter.count(summary_text(WIDEST_NOTE, ""))
+    return overhead + min(policy.max_summary_tokens, max(1, limit // _ROOM_DIVISOR - overhead))
 
 
 def summary_text(messages: int, summary: str) -> str:
@@ -33,7 +33,7 @@ def summary_text(messages: int, summary: str) -> str:
 
 def with_summary(
     trimming: Trimming,
-    conversation: Conversation,
+    conversation: CountedConversation,
     counter: TokenCounter,
     policy: HistoryPolicy,
     *,
@@ -49,14 +49,14 @@ def with_summary(
         query: Index of the query, which is not among what is kept.
 
     Returns:
-        The trimming with the summary. Where there is none to be had, `fell_back_to` is set and the room is still free:
+        The trimming with the summary. Where there is none to be had, `fallback` is set and the room is still free:
         the caller trims again without it.
 
     Raises:
         Exception: What the summarizer raises, if the policy lets it through.
     """
     after, summarizer = trimming.placeholder_after, policy.summarizer
-    if summarizer is None or policy.strategy not in SUMMARIZING or trimming.fell_back_to:
+    if summarizer is None or policy.strategy not in SUMMARIZING or trimming.fallback:
         return trimming
     if not trimming.summary_room or after is None:
         missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
@@ -80,7 +80,7 @@ def with_summary(
         replaced = _replacement(policy, error)
         if replaced is None:
             note = f"the summarizer failed with {type(error).__name__}"
-            return replace(trimming, fell_back_to="turns", notes=(*trimming.notes, note))
+            return replace(trimming, fallback="turns", notes=(*trimming.notes, note))
         summary = replaced
     text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
     unused = trimming.summary_room - counter.count(text)
@@ -88,7 +88,7 @@ def with_summary(
         trimming,
         placeholder=text,
         tokens=trimming.tokens - unused,
-        repeated_tokens=_without_unused(trimming, conversation, after, unused),
+        reused_prefix_tokens=_without_unused(trimming, conversation, after, unused),
         reasons={**dict.fromkeys(units.orphans, "orphan"), **trimming.reasons, **dict.fromkeys(left_out, "summarized")},
         summarized=left_out,
         summary_room=0,
@@ -103,9 +103,9 @@ def _is_cancellation(error: Exception) -> bool:
     return isinstance(error, CancelledError)
 
 
-def _without_unused(trimming: Trimming, conversation: Conversation, after: int, unused: int) -> int | None:
+def _without_unused(trimming: Trimming, conversation: CountedConversation, after: int, unused: int) -> int | None:
     """Return the repeated tokens without the room that the summary leaves free, where the placeholder is among them."""
-    repeated = trimming.repeated_tokens
+    repeated = trimming.reused_prefix_tokens
     if repeated is None:
         return None
     cut = trimming.shortened.get(after)

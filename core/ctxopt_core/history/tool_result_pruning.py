@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import Unit
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.history.shrink_turn import RESULT_FLOOR, TEXT_FLOOR, essential_units, lowest_tokens
@@ -23,7 +23,7 @@ HUGE_ARGUMENTS = 256
 ARGUMENTS_FLOOR = 96
 
 
-class LoweredResults:
+class PrunedResults:
     """The lowered messages of a trimming, until it is settled what each of them may count.
 
     Args:
@@ -34,7 +34,7 @@ class LoweredResults:
     Huge arguments of calls before the message `arguments_before`, the query, are shortened, too.
     """
 
-    def __init__(self, conversation: Conversation, counter: TokenCounter, *, references: bool = False) -> None:
+    def __init__(self, conversation: CountedConversation, counter: TokenCounter, *, references: bool = False) -> None:
         self.targets: dict[int, int] = {}
         self.arguments_before = len(conversation)
         self._conversation = conversation

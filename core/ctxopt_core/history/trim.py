@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.history.draft import TurnDraft
+from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.history.pruning_draft import LoweredTurns, holds_tool_results
+from ctxopt_core.history.pruning_draft import PruningDraft, holds_tool_results
 from ctxopt_core.history.strategies.custom import add_chosen
 from ctxopt_core.history.strategies.recent_turns import add_newest_turns, add_window
 from ctxopt_core.history.strategies.relevant_turns import add_relevant_turns, look_back
@@ -26,7 +26,7 @@ def trim_history(
     counter: TokenCounter,
     *,
     policy: HistoryPolicy | None = None,
-    task: str = "",
+    ranking_query: str = "",
 ) -> Trimming:
     """Trim a conversation to `budget` tokens, framing included.
 
@@ -38,19 +38,19 @@ def trim_history(
         budget: The most that is kept, in tokens.
         counter: Counts the texts.
         policy: How to trim.
-        task: What is asked now, for the strategy `relevance`; without it the newest turns are kept.
+        ranking_query: What is asked now, for the strategy `relevance`; without it the newest turns are kept.
 
     Returns:
         Indices into `messages` and the texts that were shortened. A budget too small for anything keeps nothing.
     """
-    conversation = Conversation(messages, counter)
+    conversation = CountedConversation(messages, counter)
     if conversation.total_up_to(budget) <= budget:
-        return untouched(conversation)
+        return unchanged(conversation)
     systems = sum(conversation.cost(i) for i in conversation.systems)
     chosen, room = policy or HistoryPolicy(), max(0, budget - systems)
 
     def trim_by(policy: HistoryPolicy) -> Trimming:
-        return trim(conversation, room, counter, policy=policy, task=task)
+        return trim(conversation, room, counter, policy=policy, ranking_query=ranking_query)
 
     trimming = summarized(trim_by(chosen), conversation, counter, policy=chosen, trim_again=trim_by)
     if systems > budget:
@@ -58,20 +58,20 @@ def trim_history(
     return _with_systems(trimming, conversation.systems, systems)
 
 
-def untouched(conversation: Conversation) -> Trimming:
+def unchanged(conversation: CountedConversation) -> Trimming:
     """Return the trimming that keeps everything."""
     length = len(conversation)
     return Trimming(kept=tuple(range(length)), tokens=conversation.total_up_to(2**62), length=length)
 
 
 def trim(
-    conversation: Conversation,
+    conversation: CountedConversation,
     budget: int,
     counter: TokenCounter,
     *,
     policy: HistoryPolicy,
     query: int | None = None,
-    task: str = "",
+    ranking_query: str = "",
     stable_limit: int | None = None,
 ) -> Trimming:
     """Trim all but the system messages and the query, which are charged elsewhere, to `budget` tokens.
@@ -82,7 +82,7 @@ def trim(
         counter: Counts the texts.
         policy: How to trim.
         query: Index of the message that is the query; what follows it is the current exchange.
-        task: What is asked now.
+        ranking_query: What is asked now.
         stable_limit: With a stable prefix, the most that the conversation may ever count, its query included, in
             tokens; by default `budget` and what the query counts.
 
@@ -90,7 +90,7 @@ def trim(
         The trimming, without system messages and without the query. `tokens` is above `budget` only when the current
         exchange cannot be made to fit.
     """
-    draft = _draft_for(conversation, budget, counter, policy, task)
+    draft = _draft_for(conversation, budget, counter, policy, ranking_query)
     if policy.moves_in_steps:
         limit = budget + (0 if query is None else conversation.cost(query)) if stable_limit is None else stable_limit
         draft.placeholder.summary_room = summary_room(policy, limit, counter) if policy.strategy == "summarize" else 0
@@ -98,18 +98,18 @@ def trim(
             draft.strategy = "summarize" if policy.strategy == "summarize" else "turns"
             return draft.trimming()
         draft.placeholder.summary_room = 0
-        draft.fell_back_to = "turns"
+        draft.fallback = "turns"
         draft.notes.append("the prefix could not be kept stable within the budget")
     if query is not None:
         draft.add_current_exchange(query + 1)
         draft.end = query
-    _add_earlier_turns(draft, task)
+    _add_earlier_turns(draft, ranking_query)
     return draft.trimming()
 
 
 def summarized(
     trimming: Trimming,
-    conversation: Conversation,
+    conversation: CountedConversation,
     counter: TokenCounter,
     *,
     policy: HistoryPolicy,
@@ -132,45 +132,45 @@ def summarized(
     if not found.summary_room:
         return found
     again = trim_again(replace(policy, strategy="turns"))
-    return replace(again, fell_back_to="turns", notes=(*found.notes, *again.notes))
+    return replace(again, fallback="turns", notes=(*found.notes, *again.notes))
 
 
 def _draft_for(
-    conversation: Conversation, budget: int, counter: TokenCounter, policy: HistoryPolicy, task: str
-) -> TurnDraft:
+    conversation: CountedConversation, budget: int, counter: TokenCounter, policy: HistoryPolicy, ranking_query: str
+) -> HistoryDraft:
     """Return a draft that lowers what tools returned, where it may and there is any."""
     lowers = policy.strategy in ("auto", "turns") and not policy.stable_prefix and holds_tool_results(conversation)
     if lowers:
-        return LoweredTurns(conversation, budget, counter, policy, task)
-    return TurnDraft(conversation, budget, counter, policy)
+        return PruningDraft(conversation, budget, counter, policy, ranking_query)
+    return HistoryDraft(conversation, budget, counter, policy)
 
 
-def _add_earlier_turns(draft: TurnDraft, task: str) -> None:
+def _add_earlier_turns(draft: HistoryDraft, ranking_query: str) -> None:
     policy, stop = draft.policy, draft.end
     if not isinstance(policy.strategy, str):
-        add_chosen(draft, stop, task, policy.strategy)
+        add_chosen(draft, stop, ranking_query, policy.strategy)
     elif policy.strategy == "sliding_window":
         add_window(draft, stop)
     elif policy.strategy == "hybrid":
         draft.placeholder.summary_room = summary_room(policy, draft.budget, draft.counter)
-        _add_most_relevant(draft, task, stop)
+        _add_most_relevant(draft, ranking_query, stop)
         draft.strategy = "hybrid"
     elif policy.strategy in ("auto", "relevance"):
-        _add_most_relevant(draft, task, stop)
+        _add_most_relevant(draft, ranking_query, stop)
     else:
         draft.strategy = "turns"
         add_newest_turns(draft, stop)
 
 
-def _add_most_relevant(draft: TurnDraft, task: str, stop: int) -> None:
+def _add_most_relevant(draft: HistoryDraft, ranking_query: str, stop: int) -> None:
     strategy = draft.policy.strategy
-    if task.strip() and not isinstance(draft, LoweredTurns):
+    if ranking_query.strip() and not isinstance(draft, PruningDraft):
         draft.strategy = "relevance"
         most = look_back(draft.left) if strategy == "auto" else None
-        add_relevant_turns(draft, stop, task, most_characters=most)
+        add_relevant_turns(draft, stop, ranking_query, most_characters=most)
     else:
         draft.strategy = "turns"
-        draft.fell_back_to = "turns" if strategy == "relevance" else None
+        draft.fallback = "turns" if strategy == "relevance" else None
         add_newest_turns(draft, stop)
 
 

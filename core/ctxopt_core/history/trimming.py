@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, Protocol, TypeVar
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.displayed import Displayed
 from ctxopt_core.runtime.pickling import reduced
 from ctxopt_core.shortening.shorten_message import Shortened
@@ -50,7 +50,7 @@ def kept_items(
     return found
 
 
-def without_loose_results(conversation: Conversation, trimming: Trimming) -> Trimming:
+def without_loose_results(conversation: CountedConversation, trimming: Trimming) -> Trimming:
     """Return a trimming that says of each kept message whether the results in it are left out."""
     bare = conversation.bare.intersection(trimming.kept) if conversation.bare else ()
     if not bare:
@@ -79,9 +79,9 @@ class Trimming(Displayed):
         whole_turns: How many of them are whole.
         length: How many messages there were.
         strategy: The strategy that chose.
-        fell_back_to: What was used where the strategy that was asked for failed or had nothing to go by.
+        fallback: What was used where the strategy that was asked for failed or had nothing to go by.
         notes: What else the caller should know of, without content.
-        repeated_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before.
+        reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before.
         summary_room: Tokens that are kept free for a summary in the placeholder's text; 0 once it is there.
         summarized: Indices of the messages that a summary stands for.
     """
@@ -96,9 +96,9 @@ class Trimming(Displayed):
     whole_turns: int = 0
     length: int = 0
     strategy: str = "turns"
-    fell_back_to: str | None = None
+    fallback: str | None = None
     notes: tuple[str, ...] = ()
-    repeated_tokens: int | None = None
+    reused_prefix_tokens: int | None = None
     summary_room: int = 0
     summarized: Sequence[int] = ()
 

@@ -1,4 +1,4 @@
-"""The built-in catalogue of models: a table in which each row has its sources and a date."""
+"""The built-in catalog of models: a table in which each row has its sources and a date."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ctxopt_core.models.model_lookup import ModelIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogueRow:
+class CatalogRow:
     """What is known about the models of one row.
 
     Attributes:
@@ -46,23 +46,23 @@ class CatalogueRow:
 
 
 class _Entry:
-    """One row as the file holds it, made into a `CatalogueRow` when it is first asked for."""
+    """One row as the file holds it, made into a `CatalogRow` when it is first asked for."""
 
     __slots__ = ("_fields", "_row")
 
     def __init__(self, fields: list[Any]) -> None:
         self._fields = fields
-        self._row: CatalogueRow | None = None
+        self._row: CatalogRow | None = None
 
     @property
     def input_limit(self) -> int:
         return self.row.input_limit
 
     @property
-    def row(self) -> CatalogueRow:
+    def row(self) -> CatalogRow:
         if self._row is None:
             ids, _, window, limit, answer, kind, tokenizer, sources, checked = self._fields
-            self._row = CatalogueRow(
+            self._row = CatalogRow(
                 ids=tuple(ids.split()),
                 context_window=window,
                 max_input_tokens=limit,
@@ -83,7 +83,7 @@ class _Entry:
 
 
 class BuiltinIndex:
-    """Finds the rows of the built-in catalogue; `ModelIndex` says how."""
+    """Finds the rows of the built-in catalog; `ModelIndex` says how."""
 
     def __init__(self, entries: Iterable[_Entry], *, ambiguous: Iterable[str], aliases: Mapping[str, str]) -> None:
         listed: dict[str, _Entry] = {}
@@ -91,7 +91,7 @@ class BuiltinIndex:
             listed.update(dict.fromkeys(entry.normal_ids, entry))
         self._index = ModelIndex.of_normal_ids(listed, ambiguous=ambiguous, aliases=aliases)
 
-    def find(self, model: str) -> CatalogueRow | None:
+    def find(self, model: str) -> CatalogRow | None:
         """Return the row of `model`, or None."""
         found = self._index.find(model)
         return None if found is None else found.row
@@ -99,7 +99,7 @@ class BuiltinIndex:
 
 @cache
 def builtin_index() -> BuiltinIndex:
-    """Return the index of the built-in catalogue, loaded on first use."""
+    """Return the index of the built-in catalog, loaded on first use."""
     return BuiltinIndex(_entries(), ambiguous=_table()["ambiguous"].split(), aliases=builtin_aliases())
 
 
@@ -110,8 +110,8 @@ def builtin_aliases() -> Mapping[str, str]:
 
 
 @cache
-def builtin_rows() -> tuple[CatalogueRow, ...]:
-    """Return the rows of the built-in catalogue."""
+def builtin_rows() -> tuple[CatalogRow, ...]:
+    """Return the rows of the built-in catalog."""
     return tuple(entry.row for entry in _entries())
 
 
@@ -127,6 +127,6 @@ def _table() -> dict[str, Any]:
     return content
 
 
-def smallest_chat_window(rows: Iterable[CatalogueRow]) -> int:
+def smallest_chat_window(rows: Iterable[CatalogRow]) -> int:
     """Return the smallest window of the chat models among `rows`, in tokens."""
     return min(row.input_limit for row in rows if row.kind == "chat")

@@ -13,7 +13,7 @@ ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "ma
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
+class ModelInfo:
     """What is known of a model object.
 
     Args:
@@ -32,7 +32,7 @@ class ModelSettings:
     answer_tokens: int | None = None
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
-    def called_with(self, arguments: Mapping[str, Any]) -> ModelSettings:
+    def called_with(self, arguments: Mapping[str, Any]) -> ModelInfo:
         """Return the settings of a call with arguments that may name another model or another answer limit.
 
         What the object says of its window is not said of another model whose own window is known.

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from ctxopt_core.models.model_ids import EncodingChoice, checked_model_name, encoding_for
 from ctxopt_core.validation import optional_token_amount
 
-Source: TypeAlias = Literal["explicit", "live", "user catalogue", "catalogue", "fallback"]
-"""Where a window comes from: the caller, the model object, a catalogue, or the smallest window known."""
+Source: TypeAlias = Literal["explicit", "live", "user catalog", "catalog", "fallback"]
+"""Where a window comes from: the caller, the model object, a catalog, or the smallest window known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class ModelWindow:
         exact: Whether that is the model's own encoding; False marks every count as an estimate.
         safety_factor: What an estimated count must be multiplied with; `counter_for(model)` does so.
         source: Where the window comes from.
-        checked: When a catalogue's figures were looked up.
+        checked: When a catalog's figures were looked up.
 
     Raises:
         ValueError: A figure is no positive whole number, or neither a window nor an input limit is given.
@@ -63,7 +63,7 @@ class ModelWindow:
 _FIGURES = ("context_window", "max_input_tokens", "max_output_tokens")
 
 WindowEntry: TypeAlias = int | str | Mapping[str, object] | ModelWindow
-"""One entry of a catalogue: the window alone, a mapping with some of `context_window`, `max_input_tokens`,
+"""One entry of a catalog: the window alone, a mapping with some of `context_window`, `max_input_tokens`,
 `max_output_tokens` and `encoding`, or a ModelWindow. Other keys of a mapping do not matter."""
 
 

@@ -1,4 +1,4 @@
-"""The sources of windows that are not ours: the framework's model object and a catalogue of the user's own.
+"""The sources of windows that are not ours: the framework's model object and a catalog of the user's own.
 
 Neither may make a run fail: what cannot be used is skipped with one warning, and the next source is asked.
 """
@@ -13,7 +13,7 @@ from ctxopt_core.models.model_lookup import ModelIndex
 from ctxopt_core.models.model_window import ModelWindow, Source, WindowEntry, read_window
 from ctxopt_core.runtime.warn_once import warn_once
 
-UserCatalogue: TypeAlias = Mapping[str, WindowEntry] | Callable[[str], WindowEntry | None]
+UserCatalog: TypeAlias = Mapping[str, WindowEntry] | Callable[[str], WindowEntry | None]
 """Model id -> window: a mapping, or a function that returns None for an id that it does not know."""
 
 
@@ -26,34 +26,34 @@ def live_window(model: str, live: WindowEntry | None) -> ModelWindow | None:
     return None if live is None else _read(model, live, "live")
 
 
-def user_window(model: str, catalogue: UserCatalogue | None) -> ModelWindow | None:
-    """Return the window that the user's catalogue names for `model` at this moment, or None.
+def user_window(model: str, catalog: UserCatalog | None) -> ModelWindow | None:
+    """Return the window that the user's catalog names for `model` at this moment, or None.
 
-    A mapping is searched as the built-in catalogue is, so that the spelling of the id does not matter.
+    A mapping is searched as the built-in catalog is, so that the spelling of the id does not matter.
 
     Raises:
-        TypeError: `catalogue` is neither a mapping nor callable.
+        TypeError: `catalog` is neither a mapping nor callable.
     """
-    if catalogue is None:
+    if catalog is None:
         return None
-    if not isinstance(catalogue, Mapping) and not callable(catalogue):
-        kind = type(catalogue).__name__
-        message = f"`catalogue` must be a mapping or a function from model id to window, got {kind}"
+    if not isinstance(catalog, Mapping) and not callable(catalog):
+        kind = type(catalog).__name__
+        message = f"`catalog` must be a mapping or a function from model id to window, got {kind}"
         raise TypeError(message)
-    rows = ((listed, _read(listed, entry, "user catalogue")) for listed, entry in _entries(catalogue, model))
+    rows = ((listed, _read(listed, entry, "user catalog")) for listed, entry in _entries(catalog, model))
     index = ModelIndex([(listed, window) for listed, window in rows if window is not None])
     found = index.find(model)
     return None if found is None else replace(found, model=model)
 
 
-def _entries(catalogue: UserCatalogue, model: str) -> list[tuple[str, object]]:
+def _entries(catalog: UserCatalog, model: str) -> list[tuple[str, object]]:
     try:
-        if not isinstance(catalogue, Mapping):
-            entry = catalogue(model)
+        if not isinstance(catalog, Mapping):
+            entry = catalog(model)
             return [] if entry is None else [(model, entry)]
-        return [(model, catalogue[model])] if model in catalogue else list(catalogue.items())
+        return [(model, catalog[model])] if model in catalog else list(catalog.items())
     except Exception as error:  # noqa: BLE001 - the user's own code may raise anything
-        message = f"`catalogue` raised {type(error).__name__} when asked for {model!r}; the next source was asked"
+        message = f"`catalog` raised {type(error).__name__} when asked for {model!r}; the next source was asked"
         warn_once(message, WindowSourceWarning, stacklevel=4)
         return []
 

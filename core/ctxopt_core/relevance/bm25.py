@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from ctxopt_core.runtime.text_cache import TextMemory
+from ctxopt_core.runtime.text_cache import TextCache
 
 STEM_LETTERS = 6
 BYTES_PER_TERM = 64
@@ -135,7 +135,7 @@ def tokenize(text: str) -> list[str]:
     """Return the terms of a text by which it is compared.
 
     A term is a word in Unicode's NFKC form, case folded; of a word of letters, the first six, so that its forms agree.
-    Runs of Chinese, Japanese and Korean characters give every two neighbours, runs of Thai, Lao, Khmer and Burmese
+    Runs of Chinese, Japanese and Korean characters give every two neighbors, runs of Thai, Lao, Khmer and Burmese
     every three.
     """
     if text.isascii():
@@ -171,13 +171,13 @@ def fold(text: str) -> str:
 def terms_of_word(word: str) -> Iterable[str]:
     """Return the terms of one word that `words` returned."""
     if _BY_PAIRS.match(word):
-        return _neighbours(word, 2)
+        return _neighbors(word, 2)
     if _BY_TRIPLES.match(word):
-        return _neighbours(word, 3)
+        return _neighbors(word, 3)
     return (_stem(word),)
 
 
-def _neighbours(run: str, size: int) -> Iterator[str]:
+def _neighbors(run: str, size: int) -> Iterator[str]:
     if len(run) <= size:
         yield run
     for start in range(len(run) - size + 1 if len(run) > size else 0):
@@ -202,5 +202,5 @@ class _Stems(dict[str, str]):
         return stem
 
 
-_remembered: TextMemory[tuple[str, ...]] = TextMemory()
+_remembered: TextCache[tuple[str, ...]] = TextCache()
 _stems = _Stems()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ctxopt_core.relevance.embedding_models import UnitVector, cosine, source_of, unit_vector, unit_vectors
-from ctxopt_core.runtime.text_cache import TextMemory
+from ctxopt_core.runtime.text_cache import TextCache
 from ctxopt_core.text.surrogates import has_surrogates, joined_surrogates
 from ctxopt_core.validation import check_whole
 
@@ -57,8 +57,8 @@ class EmbeddingScorer:
         self._source = source_of(embeddings)
         self._max_bytes = max_bytes
         self._batch_size = batch_size
-        self._queries: TextMemory[UnitVector] = TextMemory(max_bytes // _SHARE_OF_QUERIES)
-        self._texts: TextMemory[UnitVector] = TextMemory(max_bytes - max_bytes // _SHARE_OF_QUERIES)
+        self._queries: TextCache[UnitVector] = TextCache(max_bytes // _SHARE_OF_QUERIES)
+        self._texts: TextCache[UnitVector] = TextCache(max_bytes - max_bytes // _SHARE_OF_QUERIES)
 
     def __repr__(self) -> str:
         embeddings = self._embeddings

@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol
 
 from ctxopt_core.relevance.bm25 import BYTES_PER_TERM, bm25_of_counts, counts_of, inverse_frequencies, tokenize
 from ctxopt_core.relevance.query_terms import rarity
-from ctxopt_core.runtime.text_cache import TextMemory
+from ctxopt_core.runtime.text_cache import TextCache
 
-_remembered: TextMemory[CountedTerms] = TextMemory()
+_remembered: TextCache[CountedTerms] = TextCache()
 _MOST_TERMS = 8
 _LEAST_RARITY = 0.55
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ctxopt_core.relevance.bm25 import STEM_LETTERS, bm25_of_counts, fold, is_unspaced
-from ctxopt_core.runtime.text_cache import TextMemory
+from ctxopt_core.runtime.text_cache import TextCache
 
 _NOT_IN_WORDS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 _MOST_TERMS = 256
@@ -57,4 +57,4 @@ def _pattern(term: str) -> str:
     return term if len(term) >= _SHORT or is_unspaced(term) else f" {term}"
 
 
-_remembered: TextMemory[bytes] = TextMemory()
+_remembered: TextCache[bytes] = TextCache()

@@ -21,16 +21,16 @@ __all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "S
 class FitReport(Displayed):
     """The account of one fit. It holds counts, ids and reasons, and no content.
 
-    Figures that need the whole input (`input_tokens`, `saved`, `ratio`, `cost`, the `before` of a component,
-    `history_strip`; for an untouched request also `output_tokens`) are counted when they are asked for. What a notebook
+    Figures that need the whole input (`tokens_before`, `tokens_saved`, `ratio`, `cost`, the `before` of a component,
+    `history_strip`; for an unchanged request also `tokens_after`) are counted when they are asked for. What a notebook
     shows of it has them all.
 
     Args:
         input_budget: The most that the rendered request may count, in tokens.
-        fixed: Tokens that are not budgeted: template, tool schemas, framing, and what is kept of sections.
+        fixed: Tokens that are not budgeted: template, tool schemas, renderer, and what is kept of sections.
         reserve: Tokens kept free for the answer and for safety.
-        untouched: Whether the request fitted as it was.
-        counted_output: What the fitted request counts; None for an untouched one that was not counted.
+        unchanged: Whether the request fitted as it was.
+        counted_after: What the fitted request counts; None for an unchanged one that was not counted.
         model: The model's name, if known.
         context_window: Its window in tokens, if known.
         window_source: Where that figure comes from.
@@ -40,9 +40,9 @@ class FitReport(Displayed):
         history: What became of the conversation.
         sections: What became of each section.
         strategy: The history strategy that was used.
-        fell_back_to: What was used instead where a strategy failed.
-        repeated_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before, byte
-            for byte; None for a request that was not cut, since it repeats all of it.
+        fallback: What was used instead where a strategy failed.
+        reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before,
+            byte for byte; None for a request that was not cut, since it repeats all of it.
         notes: Fallbacks and choices that the caller should know of.
         prices: The user's own prices, by model id.
         budgets: Tokens that each component was allowed; None when nothing was cut.
@@ -60,8 +60,8 @@ class FitReport(Displayed):
     input_budget: int
     fixed: int
     reserve: int
-    untouched: bool
-    counted_output: int | None = None
+    unchanged: bool
+    counted_after: int | None = None
     model: str | None = None
     context_window: int | None = None
     window_source: str | None = None
@@ -71,8 +71,8 @@ class FitReport(Displayed):
     history: HistoryReport = field(default_factory=HistoryReport)
     sections: tuple[SectionReport, ...] = ()
     strategy: str = "turns"
-    fell_back_to: str | None = None
-    repeated_tokens: int | None = None
+    fallback: str | None = None
+    reused_prefix_tokens: int | None = None
     notes: tuple[str, ...] = ()
     prices: Prices = field(default_factory=dict, repr=False)
     budgets: Mapping[str, int] | None = None
@@ -96,30 +96,30 @@ class FitReport(Displayed):
             name: ComponentReport(
                 budget=None if self.budgets is None else self.budgets[name],
                 before=self._before.get(name, 0),
-                after=(self._before if self.untouched else self.after).get(name, 0),
+                after=(self._before if self.unchanged else self.after).get(name, 0),
             )
             for name in ("system", "query", "documents", "history")
         }
 
     @property
-    def input_tokens(self) -> int:
+    def tokens_before(self) -> int:
         """What the request counted before, rendered."""
         return self._before["whole"]
 
     @property
-    def output_tokens(self) -> int:
+    def tokens_after(self) -> int:
         """What the rendered request counts now."""
-        return self.input_tokens if self.counted_output is None else self.counted_output
+        return self.tokens_before if self.counted_after is None else self.counted_after
 
     @property
-    def saved(self) -> int:
+    def tokens_saved(self) -> int:
         """Tokens that were saved; never negative."""
-        return max(0, self.input_tokens - self.output_tokens)
+        return max(0, self.tokens_before - self.tokens_after)
 
     @property
     def ratio(self) -> float:
         """Output over input; 1 for an empty input."""
-        return self.output_tokens / self.input_tokens if self.input_tokens else 1.0
+        return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
 
     @cached_property
     def cost(self) -> RequestCost | None:
@@ -133,16 +133,16 @@ class FitReport(Displayed):
 
         return cost_of(
             self.model,
-            before=self.input_tokens,
-            after=self.output_tokens,
-            repeated=self.repeated_tokens,
+            before=self.tokens_before,
+            after=self.tokens_after,
+            repeated=self.reused_prefix_tokens,
             prices=self.prices,
         )
 
     @property
     def within_budget(self) -> bool:
         """Whether the promise is kept: what leaves counts at most the input budget."""
-        return self.output_tokens <= self.input_budget
+        return self.tokens_after <= self.input_budget
 
     @property
     def dropped_documents(self) -> tuple[DocumentReport, ...]:

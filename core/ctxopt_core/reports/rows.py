@@ -51,7 +51,7 @@ class HistoryReport:
         messages: Messages that there were.
         kept: Messages that stay, whole or shortened.
         shortened: Messages that stay in part.
-        summarised: Messages that a summary stands for.
+        summarized: Messages that a summary stands for.
         turns: Turns that stay, whole or in part, the current one aside.
         placeholder: Whether a placeholder says what was left out.
         reasons: How many messages were dropped for which reason.
@@ -61,7 +61,7 @@ class HistoryReport:
     messages: int = 0
     kept: int = 0
     shortened: int = 0
-    summarised: int = 0
+    summarized: int = 0
     turns: int = 0
     placeholder: bool = False
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class HistoryReport:
     @property
     def dropped(self) -> int:
         """Messages that went."""
-        return self.messages - self.kept - self.summarised
+        return self.messages - self.kept - self.summarized
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,22 +90,22 @@ class SectionReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """A stretch of neighbouring turns (or messages) of a conversation: what became of how many of them."""
+    """A stretch of neighboring turns (or messages) of a conversation: what became of how many of them."""
 
     kept: int = 0
     shortened: int = 0
-    summarised: int = 0
+    summarized: int = 0
     dropped: int = 0
 
     @property
     def counts(self) -> Mapping[str, int]:
         """How many turns there are of each state."""
-        return {name: getattr(self, name) for name in ("kept", "shortened", "summarised", "dropped")}
+        return {name: getattr(self, name) for name in ("kept", "shortened", "summarized", "dropped")}
 
     @property
     def size(self) -> int:
         """How many turns there are."""
-        return self.kept + self.shortened + self.summarised + self.dropped
+        return self.kept + self.shortened + self.summarized + self.dropped
 
     @property
     def state(self) -> str:

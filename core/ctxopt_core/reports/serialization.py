@@ -22,12 +22,12 @@ def as_dict(report: FitReport) -> dict[str, Any]:
         "input_budget": report.input_budget,
         "reserve": report.reserve,
         "fixed": report.fixed,
-        "input_tokens": report.input_tokens,
-        "output_tokens": report.output_tokens,
-        "saved": report.saved,
+        "tokens_before": report.tokens_before,
+        "tokens_after": report.tokens_after,
+        "tokens_saved": report.tokens_saved,
         "ratio": report.ratio,
         "within_budget": report.within_budget,
-        "untouched": report.untouched,
+        "unchanged": report.unchanged,
         "components": {name: asdict(component) for name, component in report.components.items()},
         "documents": [
             {**asdict(row), "tokens": tokens}
@@ -36,7 +36,7 @@ def as_dict(report: FitReport) -> dict[str, Any]:
         "cumulative_score": report.cumulative_score,
         "selection": report.selection,
         "score_order_share": report.score_order_share,
-        "repeated_tokens": report.repeated_tokens,
+        "reused_prefix_tokens": report.reused_prefix_tokens,
         "history": {
             **asdict(report.history),
             "dropped": report.history.dropped,
@@ -47,7 +47,7 @@ def as_dict(report: FitReport) -> dict[str, Any]:
             for row, tokens in zip(report.sections, report.section_tokens, strict=True)
         ],
         "strategy": report.strategy,
-        "fell_back_to": report.fell_back_to,
+        "fallback": report.fallback,
         "notes": list(report.notes),
         "cost": None if report.cost is None else asdict(report.cost),
     }
@@ -64,8 +64,8 @@ def as_event(report: FitReport) -> dict[str, Any]:
         "input_budget": report.input_budget,
         "reserve": report.reserve,
         "fixed": report.fixed,
-        "output_tokens": report.counted_output,
-        "untouched": report.untouched,
+        "tokens_after": report.counted_after,
+        "unchanged": report.unchanged,
         "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
         "selection": report.selection,
         "messages": {"given": report.history.messages, "kept": report.history.kept},
@@ -73,14 +73,14 @@ def as_event(report: FitReport) -> dict[str, Any]:
         "sections": _sections_known(report),
         "components": None if report.budgets is None else _known(report.budgets, report.after),
         "strategy": report.strategy,
-        "fell_back_to": report.fell_back_to,
+        "fallback": report.fallback,
     }
 
 
 def _history_known(history: HistoryReport) -> dict[str, Any]:
     return {
         "shortened": history.shortened,
-        "summarised": history.summarised,
+        "summarized": history.summarized,
         "dropped": dict(history.reasons),
         "turns": history.turns,
     }
@@ -88,7 +88,7 @@ def _history_known(history: HistoryReport) -> dict[str, Any]:
 
 def _sections_known(report: FitReport) -> list[dict[str, Any]]:
     """Sections that were not cut are as large as they came, and not counted for this."""
-    tokens = (None,) * len(report.sections) if report.untouched else report.section_tokens
+    tokens = (None,) * len(report.sections) if report.unchanged else report.section_tokens
     return [{**asdict(row), "tokens": count} for row, count in zip(report.sections, tokens, strict=True)]
 
 

@@ -25,7 +25,7 @@ def shared_cache(tokenizer_name: str) -> CountCache:
     return found
 
 
-class TextMemory(Generic[Value]):
+class TextCache(Generic[Value]):
     """Values that were derived from texts, kept under the text itself.
 
     1. Equal texts share one entry and nothing can collide.
@@ -82,8 +82,8 @@ class TextMemory(Generic[Value]):
             self._bytes -= self._sizes.pop(text)
 
 
-class CountCache(TextMemory[int]):
-    """Token counts of texts that were counted before; a `TextMemory` of 32 MiB by default."""
+class CountCache(TextCache[int]):
+    """Token counts of texts that were counted before; a `TextCache` of 32 MiB by default."""
 
     __slots__ = ()
 

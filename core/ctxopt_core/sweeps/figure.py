@@ -10,10 +10,10 @@ from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 from ctxopt_core.budget.shares import COMPONENTS
 from ctxopt_core.display.figure import SheetFigure
 from ctxopt_core.sweeps.curves import Curve, Curves
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
-# The colours of Okabe and Ito that read on white. Markers and dashes tell the curves apart without them.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# The colors of Okabe and Ito that read on white. Markers and dashes tell the curves apart without them.
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 _LONGEST_NAME = 60
@@ -23,9 +23,9 @@ _UNITS = {
     "budget": "input budget (tokens)",
     "fraction": "input budget (part of the uncut request)",
     "evidence": "evidence kept",
-    "input_tokens": "request as it came (tokens)",
-    "output_tokens": "fitted request (tokens)",
-    "saved": "saved (tokens)",
+    "tokens_before": "request as it came (tokens)",
+    "tokens_after": "fitted request (tokens)",
+    "tokens_saved": "saved (tokens)",
     "ratio": "fitted request / request as it came",
     "cost": "input cost (USD)",
     "cost_saved": "saved input cost (USD)",
@@ -41,11 +41,11 @@ def figure_of(curves: Curves) -> SheetFigure:
     figure = SheetFigure(figsize=(8, 4.5), layout="constrained")
     figure.in_words = ". ".join((f"{_heading(curves.y)} over {_heading(curves.x)}", *map(_in_words, curves.curves)))
     axes = figure.subplots()
-    styles = zip(cycle(_COLOURS), cycle(_MARKERS), cycle(_DASHES), strict=False)
-    for curve, (colour, marker, dashes) in zip(curves.curves, islice(styles, len(curves.curves)), strict=True):
+    styles = zip(cycle(_COLORS), cycle(_MARKERS), cycle(_DASHES), strict=False)
+    for curve, (color, marker, dashes) in zip(curves.curves, islice(styles, len(curves.curves)), strict=True):
         across, up = zip(*curve.points, strict=True)
         # A marker is hollow, so that one of a curve below it can still be seen.
-        axes.plot(across, up, color=colour, marker=marker, linestyle=dashes, markerfacecolor="none", alpha=0.9)
+        axes.plot(across, up, color=color, marker=marker, linestyle=dashes, markerfacecolor="none", alpha=0.9)
     _name_axes(axes, curves)
     if curves.by is not None:
         _add_legend(axes, curves.by, curves.curves)
@@ -56,9 +56,9 @@ def _name_axes(axes: Axes, curves: Curves) -> None:
     axes.set_xlabel(_heading(curves.x))
     axes.set_ylabel(_heading(curves.y))
     axes.xaxis.set_major_locator(_ticks(sorted({across for curve in curves.curves for across, _ in curve.points})))
-    if curves.x in ("budget", "input_tokens"):
+    if curves.x in ("budget", "tokens_before"):
         axes.xaxis.set_major_formatter("{x:,.0f}")
-    if curves.y.endswith(("_tokens", "_before", "_after")) or curves.y == "saved":
+    if curves.y.endswith(("_tokens", "_before", "_after")) or curves.y == "tokens_saved":
         axes.yaxis.set_major_formatter("{x:,.0f}")
     if curves.y in _SHARE_LIKE and all(0 <= up <= 1 for curve in curves.curves for _, up in curve.points):
         axes.set_ylim(-0.04, 1.04)
@@ -75,7 +75,7 @@ def _ticks(across: list[float]) -> Locator:
 
 def _add_legend(axes: Axes, by: str, curves: tuple[Curve, ...]) -> None:
     """Beside the curves, so that it hides none; names are no formulas, and one that begins with `_` is a name, too."""
-    names = [f"\N{HAIR SPACE}{beginning(curve.name, _LONGEST_NAME)}" for curve in curves]
+    names = [f"\N{HAIR SPACE}{preview(curve.name, _LONGEST_NAME)}" for curve in curves]
     legend = axes.legend(axes.get_lines(), names, title=_heading(by), loc="upper left", bbox_to_anchor=(1.0, 1.0))
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -83,7 +83,7 @@ def _add_legend(axes: Axes, by: str, curves: tuple[Curve, ...]) -> None:
 
 def _in_words(curve: Curve) -> str:
     (start, first), (end, last) = curve.points[0], curve.points[-1]
-    return f"{beginning(curve.name, _LONGEST_NAME) or 'all'}: {first:.4g} at {start:.6g}, {last:.4g} at {end:.6g}"
+    return f"{preview(curve.name, _LONGEST_NAME) or 'all'}: {first:.4g} at {start:.6g}, {last:.4g} at {end:.6g}"
 
 
 def _heading(column: str) -> str:

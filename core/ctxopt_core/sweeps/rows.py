@@ -29,25 +29,25 @@ class SweepRow:
         query_before: Tokens of the query.
         documents_before: Tokens of the documents.
         history_before: Tokens of the history.
-        input_tokens: What the request counted as it came, rendered.
+        tokens_before: What the request counted as it came, rendered.
         system_after: Tokens that are left of the system prompt; so are the next three.
         query_after: Tokens that are left of the query.
         documents_after: Tokens that are left of the documents.
         history_after: Tokens that are left of the history.
-        output_tokens: What the fitted request counts, rendered.
-        saved: Tokens that were saved.
+        tokens_after: What the fitted request counts, rendered.
+        tokens_saved: Tokens that were saved.
         ratio: Output over input.
         documents_kept: Documents that stay whole.
         documents_partial: Documents that stay in part.
         documents_dropped: Documents that went.
         messages_kept: Messages that stay, whole or shortened.
         messages_shortened: Messages that stay in part.
-        messages_summarised: Messages that a summary stands for.
+        messages_summarized: Messages that a summary stands for.
         messages_dropped: Messages that went.
         evidence: What the caller's evidence says of the fitted request.
         cost: What it costs as input, in USD, where the price is known.
         cost_saved: What the request as it came would have cost more.
-        fell_back_to: What was used instead where a strategy failed.
+        fallback: What was used instead where a strategy failed.
         error: Why there is no fit.
     """
 
@@ -65,25 +65,25 @@ class SweepRow:
     query_before: int | None = None
     documents_before: int | None = None
     history_before: int | None = None
-    input_tokens: int | None = None
+    tokens_before: int | None = None
     system_after: int | None = None
     query_after: int | None = None
     documents_after: int | None = None
     history_after: int | None = None
-    output_tokens: int | None = None
-    saved: int | None = None
+    tokens_after: int | None = None
+    tokens_saved: int | None = None
     ratio: float | None = None
     documents_kept: int | None = None
     documents_partial: int | None = None
     documents_dropped: int | None = None
     messages_kept: int | None = None
     messages_shortened: int | None = None
-    messages_summarised: int | None = None
+    messages_summarized: int | None = None
     messages_dropped: int | None = None
     evidence: float | None = None
     cost: float | None = None
     cost_saved: float | None = None
-    fell_back_to: str | None = None
+    fallback: str | None = None
     error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class SweepRow:
 COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(SweepRow))
 """The names of all columns, in their order."""
 
-TEXT_COLUMNS = frozenset({"strategy", "selection", "fell_back_to", "error"})
+TEXT_COLUMNS = frozenset({"strategy", "selection", "fallback", "error"})
 DECIMAL_COLUMNS = frozenset(
     {"fraction", "ratio", "evidence", "cost", "cost_saved", *(f"{name}_share" for name in COMPONENTS)}
 )
@@ -114,18 +114,18 @@ def figure_columns(report: FitReport) -> dict[str, Any]:
         "fixed": report.fixed,
         **{f"{name}_before": components[name].before for name in COMPONENTS},
         **{f"{name}_after": components[name].after for name in COMPONENTS},
-        "input_tokens": report.input_tokens,
-        "output_tokens": report.output_tokens,
-        "saved": report.saved,
+        "tokens_before": report.tokens_before,
+        "tokens_after": report.tokens_after,
+        "tokens_saved": report.tokens_saved,
         "ratio": report.ratio,
         "documents_kept": documents["kept"],
         "documents_partial": documents["partial"],
         "documents_dropped": documents["dropped"],
         "messages_kept": report.history.kept,
         "messages_shortened": report.history.shortened,
-        "messages_summarised": report.history.summarised,
+        "messages_summarized": report.history.summarized,
         "messages_dropped": report.history.dropped,
         "cost": None if cost is None else cost.input,
         "cost_saved": None if cost is None else cost.saved,
-        "fell_back_to": report.fell_back_to,
+        "fallback": report.fallback,
     }

@@ -13,7 +13,7 @@ from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.fitting.request_renderer import ChatFraming, Framing
+from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices
 from ctxopt_core.request import ContextRequest
@@ -43,11 +43,11 @@ def sweep(
     documents: Iterable[DocumentsSetting] | DocumentsSetting | None = None,
     model: str | ModelWindow | None = None,
     counter: TokenCounter | Callable[[str], int] | None = None,
-    framing: Framing | None = None,
+    renderer: RequestRenderer | None = None,
     evidence: Evidence | None = None,
     prices: Prices | None = None,
     protect: Collection[str] = (),
-    task: str = "",
+    ranking_query: str = "",
     progress: Progress | bool | None = None,
 ) -> Sweep:
     """Fit a request with every combination of settings, and return a table with a row for each.
@@ -57,7 +57,8 @@ def sweep(
     why in `error` and has no figures.
 
     A larger budget does not always keep more of the evidence: what a longer excerpt takes, another text may lose. With
-    `HistoryPolicy(strategy="turns", keep_first=False)` alone, and no documents, it never keeps fewer messages.
+    `HistoryPolicy(strategy="turns", keep_first_user_message=False)` alone, and no documents, it never keeps fewer
+    messages.
 
     Args:
         request: The request, or several.
@@ -69,12 +70,12 @@ def sweep(
         model: The model that budgets in tokens and in parts are for. It decides about tokenizer and price, and none of
             these budgets is larger than what its window leaves for the input.
         counter: Counts tokens in place of the model's tokenizer.
-        framing: How requests are rendered; by default as in `fit`.
+        renderer: How requests are rendered; by default as in `fit`.
         evidence: How good a fitted request is: a function of a FittedContext that returns a number, or texts that must
             survive, of which the share is told that is found letter by letter in what is kept.
         prices: Prices of one's own, by model id; see ContextBudget.
         protect: Components that may not be cut: `query`, `system` or both.
-        task: What is asked, where that is not the query.
+        ranking_query: What is asked, where that is not the query.
         progress: True for a bar of tqdm, with the extra `notebook`; a function of (done, total); None for silence.
 
     Raises:
@@ -89,9 +90,11 @@ def sweep(
     check_progress(progress)
     trial = _Trial(
         settings=settings,
-        options=FitOptions(protect=frozenset((protect,) if isinstance(protect, str) else protect), task=task),
+        options=FitOptions(
+            protect=frozenset((protect,) if isinstance(protect, str) else protect), ranking_query=ranking_query
+        ),
         counter=None if counter is None else counter_for(counter),
-        framing=framing or ChatFraming(),
+        renderer=renderer or ChatRenderer(),
         measure=evidence_measure(evidence, requests),
     )
     rows = (row for index, one in enumerate(requests) for row in trial.rows(index, one))
@@ -105,7 +108,7 @@ class _Trial:
     settings: SweepSettings
     options: FitOptions
     counter: TokenCounter | None
-    framing: Framing
+    renderer: RequestRenderer
     measure: Measure
 
     def rows(self, index: int, request: ContextRequest) -> Iterator[SweepRow]:
@@ -113,7 +116,7 @@ class _Trial:
         for asked in self.settings.budgets:
             budget = self.settings.budget_for(asked, partial(self._count, request))
             counter = counter_of(budget, self.counter)
-            for trial in trials(request, budget, self.settings.cuts, counter, self.framing, self.options):
+            for trial in trials(request, budget, self.settings.cuts, counter, self.renderer, self.options):
                 setting = _setting_columns(index, asked, trial)
                 if trial.fitted is None:
                     yield SweepRow(**setting, error=trial.error)
@@ -122,13 +125,13 @@ class _Trial:
                     yield SweepRow(**setting, **figure_columns(trial.fitted.report), evidence=evidence)
 
     def _count(self, request: ContextRequest, budget: ContextBudget) -> int:
-        return count_request(request, counter_of(budget, self.counter), self.framing)
+        return count_request(request, counter_of(budget, self.counter), self.renderer)
 
 
 def _setting_columns(index: int, asked: BudgetSetting, trial: Trial) -> dict[str, Any]:
     return {
         "request": index,
-        "budget": trial.budget.input_tokens,
+        "budget": trial.budget.input_budget,
         "fraction": asked if isinstance(asked, float) else None,
         **share_columns(trial.budget.shares),
         "strategy": trial.cut.strategy,

@@ -19,7 +19,7 @@ from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices, read_prices
 from ctxopt_core.models.resolve_window import resolve_window
 from ctxopt_core.summaries.model_summarizer import ModelSummarizer
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 from ctxopt_core.validation import exact_number, token_amount
 
 _LONGEST = 80
@@ -36,7 +36,8 @@ def policy_labels(policies: Sequence[HistoryPolicy] | Sequence[DocumentPolicy]) 
     """Return a label for each policy, in their order, no two the same.
 
     It is the strategy or the selection, and in parentheses what else differs from the defaults, like
-    `turns(keep_first=False)`. A function is called by its name. What is then still called the same gets a number.
+    `turns(keep_first_user_message=False)`. A function is called by its name. What is then still called the same gets a
+    number.
     """
     labels = [_label(policy) for policy in policies]
     seen: Counter[str] = Counter()
@@ -56,7 +57,7 @@ def _label(policy: HistoryPolicy | DocumentPolicy) -> str:
     name = _shown(policy.strategy if isinstance(policy, HistoryPolicy) else policy.selection)
     others = [field for field in fields(policy) if field.name not in ("strategy", "selection")]
     differing = [f"{field.name}={_shown(getattr(policy, field.name))}" for field in others if _differs(policy, field)]
-    return beginning(f"{name}({', '.join(differing)})" if differing else name, _LONGEST)
+    return preview(f"{name}({', '.join(differing)})" if differing else name, _LONGEST)
 
 
 def _differs(policy: object, field: Field[Any]) -> bool:
@@ -123,8 +124,8 @@ class SweepSettings:
 
     def _of_tokens(self, tokens: int) -> ContextBudget:
         if self.window is None:
-            return ContextBudget(target=tokens, prices=self.prices)
-        return ContextBudget.for_model(self.window, target=tokens, prices=self.prices)
+            return ContextBudget(target_tokens=tokens, prices=self.prices)
+        return ContextBudget.for_model(self.window, target_tokens=tokens, prices=self.prices)
 
 
 def read_settings(

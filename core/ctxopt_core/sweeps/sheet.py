@@ -35,7 +35,7 @@ def sheet_of_sweep(rows: Sequence[SweepRow]) -> Sheet:
 
 
 def _column(heading: str) -> Column:
-    foreign = heading in ("strategy", "selection", "fell back to", "error")
+    foreign = heading in ("strategy", "selection", "fallback", "error")
     return Column(name=heading, numeric=not foreign and heading != "shares", foreign=foreign)
 
 
@@ -52,7 +52,7 @@ def _text(name: str) -> Callable[[SweepRow], str]:
 
 
 def _saved(row: SweepRow) -> str:
-    return "" if row.saved is None or row.ratio is None else f"{row.saved:,} ({1 - row.ratio:.0%})"
+    return "" if row.tokens_saved is None or row.ratio is None else f"{row.tokens_saved:,} ({1 - row.ratio:.0%})"
 
 
 def _documents(row: SweepRow) -> str:
@@ -60,9 +60,9 @@ def _documents(row: SweepRow) -> str:
 
 
 def _messages(row: SweepRow) -> str:
-    if row.messages_kept is None or row.messages_summarised is None or row.messages_dropped is None:
+    if row.messages_kept is None or row.messages_summarized is None or row.messages_dropped is None:
         return ""
-    return f"{row.messages_kept:,} of {row.messages_kept + row.messages_summarised + row.messages_dropped:,}"
+    return f"{row.messages_kept:,} of {row.messages_kept + row.messages_summarized + row.messages_dropped:,}"
 
 
 _SETTINGS: dict[str, Callable[[SweepRow], str]] = {
@@ -74,8 +74,8 @@ _SETTINGS: dict[str, Callable[[SweepRow], str]] = {
     "selection": _text("selection"),
 }
 _FIGURES: dict[str, Callable[[SweepRow], str]] = {
-    "total": _tokens("output_tokens"),
-    "saved": _saved,
+    "total": _tokens("tokens_after"),
+    "tokens_saved": _saved,
     "system": _tokens("system_after"),
     "query": _tokens("query_after"),
     "documents": _tokens("documents_after"),
@@ -85,6 +85,6 @@ _FIGURES: dict[str, Callable[[SweepRow], str]] = {
     "evidence": _number("evidence"),
     "cost": _number("cost", "$"),
     "cost saved": _number("cost_saved", "$"),
-    "fell back to": _text("fell_back_to"),
+    "fallback": _text("fallback"),
     "error": _text("error"),
 }

@@ -11,11 +11,11 @@ from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.fit_request import fitted_with
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.fitting.request_renderer import Framing
+from ctxopt_core.fitting.request_renderer import RequestRenderer
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.sweeps.settings import Cut
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 
 _LONGEST_REASON = 1_000
 
@@ -42,7 +42,7 @@ def trials(
     budget: ContextBudget,
     cuts: Iterable[Cut],
     counter: TokenCounter,
-    framing: Framing,
+    renderer: RequestRenderer,
     options: FitOptions,
 ) -> Iterator[Trial]:
     """Yield what each cut makes of a request. Nothing is logged, since nothing will be sent.
@@ -52,7 +52,7 @@ def trials(
         budget: What it is fitted into.
         cuts: The ways to cut it.
         counter: Counts tokens.
-        framing: How it is rendered.
+        renderer: How it is rendered.
         options: What the cuts do not say.
     """
     input_counts = _InputCounts()
@@ -60,9 +60,9 @@ def trials(
         shared = budget if cut.shares is None else replace(budget, shares=cut.shares)
         chosen = replace(options, history=cut.history, documents=cut.documents)
         try:
-            fitted = fitted_with(request, shared, counter, framing, chosen)
+            fitted = fitted_with(request, shared, counter, renderer, chosen)
         except ContextBudgetError as error:
-            yield Trial(cut=cut, budget=shared, error=beginning(str(error), _LONGEST_REASON))
+            yield Trial(cut=cut, budget=shared, error=preview(str(error), _LONGEST_REASON))
         else:
             fitted = replace(fitted, report=input_counts.told_to(fitted.report))
             yield Trial(cut=cut, budget=shared, fitted=fitted)

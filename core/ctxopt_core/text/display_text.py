@@ -15,7 +15,7 @@ _UNSEEN = re.compile(
 _READ_FOR_EACH = 4
 
 
-def beginning(text: str, limit: int) -> str:
+def preview(text: str, limit: int) -> str:
     r"""Return the beginning of a text on one line, at most `limit` characters of it, with `…` where more follows.
 
     Runs of white space become one blank, and characters that cannot be seen are written out as `\u202e`. No more of

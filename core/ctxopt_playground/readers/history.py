@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from ctxopt_core.formats.request_files import Shape, StoredRequest, stored_request
+from ctxopt_core.formats.request_files import RequestFile, Shape, request_file
 from ctxopt_core.request import ContextRequest
 from ctxopt_playground.readers.framework_dumps import (
     check_says_something,
@@ -29,7 +29,7 @@ HistoryFormat = Literal[
     "transcript",
     "plain text",
 ]
-"""What a pasted history was recognised as; messages that all chat APIs share are those of OpenAI."""
+"""What a pasted history was recognized as; messages that all chat APIs share are those of OpenAI."""
 
 
 _FORMATS: Mapping[str, HistoryFormat] = MappingProxyType(
@@ -48,11 +48,11 @@ class PastedHistory:
     Args:
         stored: The request, and the JSON value that stands for it: what `fitted_files.fitted_content` cuts. Messages
             of LangChain and of plain text are in the shape of OpenAI's chat API there.
-        format: What the text was recognised as.
+        format: What the text was recognized as.
         notes: What was assumed or passed over, for whoever pasted it.
     """
 
-    stored: StoredRequest
+    stored: RequestFile
     format: HistoryFormat
     notes: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ def history_of(value: Any) -> PastedHistory:
         rows = chat_rows(messages)
         content = {**content, "messages": rows} if isinstance(content, Mapping) else rows
     try:
-        stored = stored_request(content)
+        stored = request_file(content)
     except (TypeError, ValueError) as error:
         raise UnreadablePasteError(str(error)) from error
     if stored is None:
@@ -134,7 +134,7 @@ def _messages_in(content: Any) -> Sequence[Any]:
     return found if isinstance(found, list) else ()
 
 
-def _read_whole(stored: StoredRequest) -> StoredRequest:
+def _read_whole(stored: RequestFile) -> RequestFile:
     """Return a stored request of which every message is read, so that what is wrong with one is known now."""
     views = stored.request.history
     whole = replace(stored.request, history=tuple(views[index] for index in range(len(views))))

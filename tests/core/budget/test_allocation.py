@@ -78,7 +78,7 @@ def test_a5_more_than_100_is_scaled(percentages, expected):
     assert amounts(Shares(**dict(zip(COMPONENTS, percentages, strict=True))).split(1000)) == expected
 
 
-def test_a6_less_than_90_is_honoured_with_one_warning():
+def test_a6_less_than_90_is_honored_with_one_warning():
     with pytest.warns(BudgetWarning, match="add up to 60 % only") as caught:
         low = Shares(system=10, query=10, documents=20, history=20)
 

@@ -17,15 +17,15 @@ from ctxopt_core.models.resolve_window import resolve_window
 
 
 @pytest.mark.parametrize(
-    ("limits", "input_tokens"),
+    ("limits", "input_budget"),
     [
         pytest.param(
-            {"context_window": 32_768, "output_reserve": 4096, "safety_margin": 2048, "target": 16_000},
+            {"context_window": 32_768, "output_reserve": 4096, "safety_margin": 2048, "target_tokens": 16_000},
             16_000,
-            id="target",
+            id="target_tokens",
         ),
         pytest.param(
-            {"context_window": 16_384, "output_reserve": 4096, "safety_margin": 2048, "target": 16_000},
+            {"context_window": 16_384, "output_reserve": 4096, "safety_margin": 2048, "target_tokens": 16_000},
             10_240,
             id="window-less-reserve-and-margin",
         ),
@@ -37,16 +37,16 @@ from ctxopt_core.models.resolve_window import resolve_window
         ),
         pytest.param({"context_window": 1000}, 1000, id="window-alone"),
         pytest.param({"max_input_tokens": 1000, "output_reserve": 400}, 1000, id="max-input-has-no-answer-in-it"),
-        pytest.param({"target": 1000}, 1000, id="target-alone"),
+        pytest.param({"target_tokens": 1000}, 1000, id="target-alone"),
         pytest.param({"context_window": 1000, "output_reserve": 999}, 1, id="one-token-left"),
         pytest.param({"context_window": "1000", "output_reserve": " 100 "}, 900, id="amounts-as-text"),
     ],
 )
-def test_a2_the_smallest_limit_is_the_input_budget(limits, input_tokens):
+def test_a2_the_smallest_limit_is_the_input_budget(limits, input_budget):
     budget = ContextBudget(**limits)
 
-    assert budget.input_tokens == input_tokens
-    assert budget.goal_tokens == input_tokens
+    assert budget.input_budget == input_budget
+    assert budget.effective_target == input_budget
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,13 @@ def test_a2_an_empty_budget_is_an_error_at_construction(window, reserve, margin)
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        pytest.param({}, "one of `context_window`, `max_input_tokens` and `target` must be given", id="no-limit"),
+        pytest.param(
+            {}, "one of `context_window`, `max_input_tokens` and `target_tokens` must be given", id="no-limit"
+        ),
         pytest.param({"context_window": 0}, "`context_window` .* at least 1, got 0", id="no-window"),
         pytest.param({"max_input_tokens": -1}, "`max_input_tokens` .* got -1", id="negative"),
-        pytest.param({"target": True}, "`target` .* got True", id="bool"),
-        pytest.param({"target": 1000.0}, r"`target` .* got 1000\.0", id="float"),
+        pytest.param({"target_tokens": True}, "`target_tokens` .* got True", id="bool"),
+        pytest.param({"target_tokens": 1000.0}, r"`target_tokens` .* got 1000\.0", id="float"),
         pytest.param(
             {"context_window": 9, "output_reserve": -1}, "`output_reserve` .* at least 0, got -1", id="reserve"
         ),
@@ -79,11 +81,13 @@ def test_a2_an_empty_budget_is_an_error_at_construction(window, reserve, margin)
             {"context_window": 9, "safety_margin": "x"}, "`safety_margin` .* at least 0, got 'x'", id="margin"
         ),
         pytest.param({"context_window": 9, "output_reserve": None}, "`output_reserve` .* got None", id="reserve-none"),
-        pytest.param({"target": 9, "trigger": 0}, "`trigger` must be above 0 and at most 1, .* got 0", id="trigger-0"),
-        pytest.param({"target": 9, "trigger": 1.01}, r"`trigger` .* got 1\.01", id="trigger-above-1"),
-        pytest.param({"target": 9, "trigger": float("nan")}, "`trigger` .* got nan", id="trigger-nan"),
-        pytest.param({"target": 9, "trigger": "0.8"}, "`trigger` .* got '0.8'", id="trigger-text"),
-        pytest.param({"target": 9, "trigger": True}, "`trigger` .* got True", id="trigger-bool"),
+        pytest.param(
+            {"target_tokens": 9, "trigger": 0}, "`trigger` must be above 0 and at most 1, .* got 0", id="trigger-0"
+        ),
+        pytest.param({"target_tokens": 9, "trigger": 1.01}, r"`trigger` .* got 1\.01", id="trigger-above-1"),
+        pytest.param({"target_tokens": 9, "trigger": float("nan")}, "`trigger` .* got nan", id="trigger-nan"),
+        pytest.param({"target_tokens": 9, "trigger": "0.8"}, "`trigger` .* got '0.8'", id="trigger-text"),
+        pytest.param({"target_tokens": 9, "trigger": True}, "`trigger` .* got True", id="trigger-bool"),
     ],
 )
 def test_a2_each_argument_is_checked_and_named(arguments, problem):
@@ -100,16 +104,16 @@ def test_a2_each_argument_is_checked_and_named(arguments, problem):
 )
 def test_values_of_another_type_are_errors(arguments, problem):
     with pytest.raises(TypeError, match=problem):
-        ContextBudget(target=1000, **arguments)
+        ContextBudget(target_tokens=1000, **arguments)
 
 
 def test_a_budget_is_a_value():
     budget = ContextBudget(context_window=1000, shares=Shares(documents=40, history=35), trigger=0.5)
 
     assert pickle.loads(pickle.dumps(budget)) == budget  # noqa: S301
-    assert pickle.loads(pickle.dumps(budget)).goal_tokens == budget.goal_tokens == 499  # noqa: S301
+    assert pickle.loads(pickle.dumps(budget)).effective_target == budget.effective_target == 499  # noqa: S301
     with pytest.raises(FrozenInstanceError):
-        budget.input_tokens = 5
+        budget.input_budget = 5
 
 
 @pytest.mark.parametrize(
@@ -134,32 +138,34 @@ def test_a18_the_trigger_says_from_which_count_on_a_request_is_looked_at(window,
 def test_a18_what_was_cut_to_the_goal_is_not_cut_again(window, trigger):
     budget = ContextBudget(context_window=window, trigger=trigger)
 
-    assert 1 <= budget.goal_tokens <= budget.input_tokens
-    assert trigger == 1 or budget.goal_tokens == 1 or not budget.should_act(budget.goal_tokens)
-    assert trigger == 1 or budget.goal_tokens == 1 or budget.goal_tokens < trigger * budget.input_tokens
+    assert 1 <= budget.effective_target <= budget.input_budget
+    assert trigger == 1 or budget.effective_target == 1 or not budget.should_act(budget.effective_target)
+    assert trigger == 1 or budget.effective_target == 1 or budget.effective_target < trigger * budget.input_budget
 
 
 def test_a17_auto_takes_the_window_of_the_model():
     budget = ContextBudget.for_model("gpt-4o")
 
-    assert (budget.context_window, budget.output_reserve, budget.input_tokens) == (128_000, 4096, 123_904)
-    assert budget.window.source == "catalogue"
+    assert (budget.context_window, budget.output_reserve, budget.input_budget) == (128_000, 4096, 123_904)
+    assert budget.window.source == "catalog"
 
 
 def test_a17_auto_respects_an_input_limit():
-    assert ContextBudget.for_model("gpt-5").input_tokens == 272_000
+    assert ContextBudget.for_model("gpt-5").input_budget == 272_000
 
 
 def test_a17_manual_overrides_the_window_of_a_model():
-    budget = ContextBudget.for_model("gpt-4o", context_window=2000, output_reserve=500, safety_margin=300, target=1500)
+    budget = ContextBudget.for_model(
+        "gpt-4o", context_window=2000, output_reserve=500, safety_margin=300, target_tokens=1500
+    )
 
-    assert (budget.input_tokens, budget.window.source) == (1200, "explicit")
+    assert (budget.input_budget, budget.window.source) == (1200, "explicit")
 
 
 def test_a17_manual_needs_no_model():
     budget = ContextBudget(context_window=2000, max_input_tokens=1800)
 
-    assert (budget.input_tokens, budget.window) == (1800, None)
+    assert (budget.input_budget, budget.window) == (1800, None)
 
 
 def test_for_model_takes_a_window_that_is_resolved_already():
@@ -172,7 +178,7 @@ def test_for_model_takes_a_window_that_is_resolved_already():
 
 def test_for_model_hands_its_options_on():
     with pytest.raises(UnknownModelError):
-        ContextBudget.for_model("a17-unknown", on_unknown="error")
+        ContextBudget.for_model("a17-unknown", on_unknown_model="error")
 
 
 @pytest.mark.parametrize(

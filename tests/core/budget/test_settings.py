@@ -22,7 +22,7 @@ def test_a19_every_setting_has_its_effect():
             "history_budget_pct": 29.5,
             "output_reserve": 300,
             "safety_margin": 200,
-            "target": 1400,
+            "target_tokens": 1400,
             "trigger": 0.5,
         }
     )
@@ -32,11 +32,11 @@ def test_a19_every_setting_has_its_effect():
         context_window=2000,
         output_reserve=300,
         safety_margin=200,
-        target=1400,
+        target_tokens=1400,
         shares=Shares(system=20, query=10, documents=40.5, history=29.5),
         trigger=0.5,
     )
-    assert (budget.input_tokens, budget.goal_tokens) == (1400, 699)
+    assert (budget.input_budget, budget.effective_target) == (1400, 699)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,9 @@ def test_a19_every_setting_has_its_effect():
             id="auto-with-a-window",
         ),
         pytest.param(
-            {"model_name": "gpt-4o", "target": 0, "output_reserve": None}, ContextBudget.for_model("gpt-4o"), id="unset"
+            {"model_name": "gpt-4o", "target_tokens": 0, "output_reserve": None},
+            ContextBudget.for_model("gpt-4o"),
+            id="unset",
         ),
         pytest.param(
             {"model_name": "gpt-4o", "output_reserve": 0},
@@ -87,7 +89,7 @@ def test_a17_the_three_profiles(settings, expected):
 def test_a17_the_test_profile_has_round_figures():
     budget = budget_from_mapping({"profile": "test"})
 
-    assert budget.shares.split(budget.input_tokens).as_dict() == {
+    assert budget.shares.split(budget.input_budget).as_dict() == {
         "system": 100,
         "query": 150,
         "documents": 500,
@@ -124,7 +126,9 @@ def test_a19_unknown_keys_are_errors_that_name_the_known_ones():
             {"profile": "test", "output_reserve": -1}, "`output_reserve` must be a whole number", id="reserve"
         ),
         pytest.param({"profile": "test", "safety_margin": "x"}, "`safety_margin` must be a whole number", id="margin"),
-        pytest.param({"profile": "test", "target": 1.5}, "`target` must be a whole number", id="target"),
+        pytest.param(
+            {"profile": "test", "target_tokens": 1.5}, "`target_tokens` must be a whole number", id="target_tokens"
+        ),
         pytest.param({"profile": "test", "trigger": 2}, "`trigger` must be above 0 and at most 1", id="trigger"),
         pytest.param(
             {"profile": "manual", "max_context_tokens": True}, "`max_context_tokens` must be a whole", id="tokens"
@@ -153,13 +157,13 @@ def test_a19_a_reserve_that_leaves_nothing_is_a_budget_error():
         pytest.param(
             {"CONTEXT_WINDOW_TOKENS": "32768", "PROMPT_BUDGET_TOKENS": "16000", "RESPONSE_RESERVE_TOKENS": "4096"},
             None,
-            ContextBudget(context_window=32_768, target=16_000, output_reserve=4096),
+            ContextBudget(context_window=32_768, target_tokens=16_000, output_reserve=4096),
             id="all",
         ),
         pytest.param(
             {"CONTEXT_WINDOW_TOKENS": " 1000 ", "PATH": "/bin"}, None, ContextBudget(context_window=1000), id="window"
         ),
-        pytest.param({"PROMPT_BUDGET_TOKENS": "500"}, None, ContextBudget(target=500), id="target"),
+        pytest.param({"PROMPT_BUDGET_TOKENS": "500"}, None, ContextBudget(target_tokens=500), id="target_tokens"),
         pytest.param({}, "gpt-4o", ContextBudget.for_model("gpt-4o"), id="model"),
         pytest.param({"CONTEXT_WINDOW_TOKENS": "0"}, "gpt-4o", ContextBudget.for_model("gpt-4o"), id="0-is-the-models"),
         pytest.param({"PROMPT_BUDGET_TOKENS": ""}, "gpt-4o", ContextBudget.for_model("gpt-4o"), id="blank-is-unset"),
@@ -188,7 +192,7 @@ def test_a19_the_environment_of_the_process_is_read_at_each_call(monkeypatch):
     first = ContextBudget.from_environment()
     monkeypatch.setenv("CONTEXT_WINDOW_TOKENS", "2000")
 
-    assert (first.input_tokens, ContextBudget.from_environment().input_tokens) == (1000, 2000)
+    assert (first.input_budget, ContextBudget.from_environment().input_budget) == (1000, 2000)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a17_the_window_of_a_model_is_shown_with_its_source():
     assert shown["kept_for_the_answer"] == 1_024
     assert shown["input_budget"] == 7_168
     assert (shown["tokenizer"], shown["exact"]) == ("cl100k_base", True)
-    assert shown["window_from"] == "catalogue"
+    assert shown["window_from"] == "catalog"
     assert "litellm" in shown["according_to"]
     assert shown["checked"]
     assert figures("window", "gpt-4", "--context-window", "1000")["according_to"] is None
@@ -46,9 +46,9 @@ def test_a17_the_window_of_a_model_is_shown_with_its_source():
 @pytest.mark.parametrize(
     ("options", "window", "budget", "source"),
     [
-        pytest.param([], 8_192, 7_168, "catalogue", id="as known"),
+        pytest.param([], 8_192, 7_168, "catalog", id="as known"),
         pytest.param(["--context-window", "1000"], 1_000, 875, "explicit", id="a window of one's own"),
-        pytest.param(["--output-reserve", "192"], 8_192, 8_000, "catalogue", id="a reserve of one's own"),
+        pytest.param(["--output-reserve", "192"], 8_192, 8_000, "catalog", id="a reserve of one's own"),
     ],
 )
 def test_limits_can_be_given(options, window, budget, source):
@@ -73,7 +73,7 @@ def test_an_unknown_model_shows_the_smallest_window_and_a_warning():
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        pytest.param(["window", "no-such-model", "--on-unknown", "error"], 1, "is not known", id="unknown model"),
+        pytest.param(["window", "no-such-model", "--on-unknown-model", "error"], 1, "is not known", id="unknown model"),
         pytest.param(["window", ""], 1, "must be the id of a model", id="blank model"),
         pytest.param(
             ["window", "gpt-4", "--output-reserve", "9000"], 1, "nothing is left for the input", id="no input"
@@ -123,7 +123,7 @@ def test_a_text_or_a_request_is_counted(text, tokens, kind):
         pytest.param(["-m", "gpt-4"], 7_168, "cl100k_base", id="a model"),
         pytest.param(["-m", "gpt-4", "--context-window", "1000"], 875, "cl100k_base", id="a window of one's own"),
         pytest.param(["-m", "gpt-4", "--tokenizer", "o200k_base"], 7_168, "o200k_base", id="another tokenizer"),
-        pytest.param(["-m", "gpt-4", "--target", "50"], 50, "cl100k_base", id="a limit of one's own"),
+        pytest.param(["-m", "gpt-4", "--target-tokens", "50"], 50, "cl100k_base", id="a limit of one's own"),
         pytest.param(["--max-input-tokens", "50"], 50, "o200k_base", id="a limit alone"),
         pytest.param(["--tokenizer", "o200k_base"], None, "o200k_base", id="a tokenizer alone"),
     ],
@@ -141,7 +141,7 @@ def test_the_model_that_a_request_names_counts_it():
 
 
 def test_an_unknown_model_can_be_an_error_of_count():
-    result = run("count", "-", "-m", "no-such-model", "--on-unknown", "error", text="x")
+    result = run("count", "-", "-m", "no-such-model", "--on-unknown-model", "error", text="x")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "is not known" in result.stderr
 
@@ -149,9 +149,11 @@ def test_an_unknown_model_can_be_an_error_of_count():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        pytest.param(["no-such-model-2"], "or use --on-unknown error", id="a warning"),
+        pytest.param(["no-such-model-2"], "or use --on-unknown-model error", id="a warning"),
         pytest.param(
-            ["no-such-model", "--on-unknown", "error"], "is not known; pass --context-window\n", id="an unknown model"
+            ["no-such-model", "--on-unknown-model", "error"],
+            "is not known; pass --context-window\n",
+            id="an unknown model",
         ),
         pytest.param(["gpt-4", "--output-reserve", "9000"], "--output-reserve", id="nothing left"),
     ],

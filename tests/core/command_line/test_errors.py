@@ -20,7 +20,7 @@ FULL = Path("/dev/full")
 
 def test_a_batch_that_is_stopped_from_the_keyboard_has_written_what_it_did(tmp_path):
     lines = [json.dumps(chat(20, seed=number)).encode() + b"\n" for number in range(3)]
-    command = [*PROGRAM, "fit", "-", "--jsonl", "--target", "200", "--out", "out.jsonl"]
+    command = [*PROGRAM, "fit", "-", "--jsonl", "--target-tokens", "200", "--out", "out.jsonl"]
     pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     with interruptible(), subprocess.Popen(command, cwd=tmp_path, **pipes) as running:
         running.stdin.write(b"".join(lines[:2]))
@@ -32,7 +32,15 @@ def test_a_batch_that_is_stopped_from_the_keyboard_has_written_what_it_did(tmp_p
 
     assert (running.returncode, said) == (130, b"Stopped.\n")
     done = run(
-        "fit", "-", "--jsonl", "--target", 200, "--out", tmp_path / "out.jsonl", "--resume", given=b"".join(lines)
+        "fit",
+        "-",
+        "--jsonl",
+        "--target-tokens",
+        200,
+        "--out",
+        tmp_path / "out.jsonl",
+        "--resume",
+        given=b"".join(lines),
     )
     assert done.exit_code == 0
     assert "2 done before; 1 requests" in done.stderr

@@ -30,7 +30,7 @@ def explained(path, *options):
 @pytest.mark.parametrize("limit", [80, 200, 500, 1_000, 9_000])
 @pytest.mark.parametrize("strategy", ["auto", "turns", "sliding_window", "relevance"])
 def test_m2_every_document_and_message_is_in_exactly_one_part(request_file, limit, strategy):
-    parts = explained(request_file, "--target", limit, "--strategy", strategy)["parts"]
+    parts = explained(request_file, "--target-tokens", limit, "--strategy", strategy)["parts"]
 
     documents = [part["start"] for part in parts if part["kind"] == "document"]
     assert documents == list(range(9))
@@ -42,7 +42,7 @@ def test_m2_every_document_and_message_is_in_exactly_one_part(request_file, limi
 
 
 def test_what_is_kept_of_the_parts_is_what_the_report_says(request_file):
-    options = ("--target", 500, "--selection", "score")
+    options = ("--target-tokens", 500, "--selection", "score")
     parts = explained(request_file, *options)["parts"]
     report = json.loads(run("plan", request_file, *options, "--format", "json").stdout)
 
@@ -56,7 +56,7 @@ def test_what_is_kept_of_the_parts_is_what_the_report_says(request_file):
 @pytest.mark.parametrize(
     ("documents", "options", "name", "outcome", "why"),
     [
-        pytest.param(["a", "b"], ["--target", "900"], "0", "kept", "the whole request fits", id="it fits"),
+        pytest.param(["a", "b"], ["--target-tokens", "900"], "0", "kept", "the whole request fits", id="it fits"),
         pytest.param(["", SENTENCE * 20], [], "0", "dropped", "it holds no text", id="blank"),
         pytest.param([SENTENCE * 20, SENTENCE * 20], [], "1", "dropped", "is said by one that is kept", id="twice"),
         pytest.param(
@@ -72,7 +72,7 @@ def test_what_is_kept_of_the_parts_is_what_the_report_says(request_file):
 )
 def test_a_document_has_its_reason(tmp_path, documents, options, name, outcome, why):
     path = stored(tmp_path / "r.json", {"documents": documents, "query": "How long does the lamp burn?"})
-    found = explained(path, "--target", 60, *options)["parts"]
+    found = explained(path, "--target-tokens", 60, *options)["parts"]
     parts = {part["name"]: part for part in found if part["kind"] == "document"}
     assert parts[name]["outcome"] == outcome
     assert why in parts[name]["why"]
@@ -89,7 +89,9 @@ def test_a_document_has_its_reason(tmp_path, documents, options, name, outcome, 
 def test_a_turn_has_the_reason_of_its_strategy(tmp_path, strategy, kept, dropped):
     path = stored(tmp_path / "r.json", chat(30, words=2))
     parts = [
-        part for part in explained(path, "--target", 400, "--strategy", strategy)["parts"] if part["kind"] == "turn"
+        part
+        for part in explained(path, "--target-tokens", 400, "--strategy", strategy)["parts"]
+        if part["kind"] == "turn"
     ]
     assert [part["name"] for part in parts] == [str(number) for number in range(1, 32)]
     assert kept in parts[-2]["why"]
@@ -100,14 +102,14 @@ def test_a_turn_has_the_reason_of_its_strategy(tmp_path, strategy, kept, dropped
 def test_a_result_without_its_call_says_so(tmp_path):
     rows = chat(1)["messages"]
     rows.insert(1, {"role": "tool", "tool_call_id": "gone", "content": SENTENCE * 20})
-    found = explained(stored(tmp_path / "r.json", rows), "--target", 100, "-m", "gpt-4o")["parts"][1]
+    found = explained(stored(tmp_path / "r.json", rows), "--target-tokens", 100, "-m", "gpt-4o")["parts"][1]
     assert (found["start"], found["stop"], found["outcome"]) == (1, 2, "dropped")
     assert found["why"] == "a call without its result, or a result without its call"
 
 
 def test_own_system_prompt_and_query_are_explained(tmp_path):
     content = {"system": SENTENCE * 9, "query": "How long? " * 20, "documents": [SENTENCE * 9]}
-    parts = explained(stored(tmp_path / "r.json", content), "--target", 80)["parts"]
+    parts = explained(stored(tmp_path / "r.json", content), "--target-tokens", 80)["parts"]
     assert parts[0]["outcome"] == "partial"
     assert [part["kind"] for part in parts] == ["system", "document", "query"]
 
@@ -115,14 +117,14 @@ def test_own_system_prompt_and_query_are_explained(tmp_path):
 @pytest.mark.parametrize("form", ["table", "json", "html"])
 @pytest.mark.parametrize("limit", [200, 9_000])
 def test_m3_content_is_shown_only_where_it_is_asked_for(request_file, form, limit):
-    options = ("--target", limit, "--format", form)
+    options = ("--target-tokens", limit, "--format", form)
     assert SECRET not in run("explain", request_file, *options).stdout
     assert SECRET in run("explain", request_file, *options, "--show-content").stdout
     assert SECRET not in run("plan", request_file, *options).stdout
 
 
 def test_a_table_has_a_line_for_each_part(request_file):
-    lines = run("explain", request_file, "--target", 300).stdout.splitlines()
+    lines = run("explain", request_file, "--target-tokens", 300).stdout.splitlines()
     assert lines[0].endswith("tokens, at most 300")
     assert sum(line.startswith("document d") for line in lines) == 9
     assert sum(line.startswith("turn ") for line in lines) == 13
@@ -130,13 +132,13 @@ def test_a_table_has_a_line_for_each_part(request_file):
 
 def test_bench_times_a_file_of_lines(tmp_path):
     path = stored_lines(tmp_path / "in.jsonl", [chat(9), b"{broken", chat(30), chat(40)])
-    done = run("bench", path, "--target", 200, "--format", "json")
+    done = run("bench", path, "--target-tokens", 200, "--format", "json")
     assert done.exit_code == 3
     assert done.stderr.startswith("line 2: not JSON")
     shown = json.loads(done.stdout)
     assert (shown["requests"], shown["cut"], shown["rejected"]) == (3, 3, 1)
     assert shown["tokens"] > 1_000
-    assert shown["throughput_over_tokenising"] == pytest.approx(shown["tokenising_seconds"] / shown["fitting_seconds"])
+    assert shown["throughput_over_tokenizing"] == pytest.approx(shown["tokenizing_seconds"] / shown["fitting_seconds"])
 
 
 def test_bench_reads_vocabularies_before_it_takes_a_time(tmp_path, monkeypatch):
@@ -163,6 +165,6 @@ def test_bench_reads_no_more_lines_than_it_is_told_to(tmp_path):
 
 
 def test_bench_of_nothing_is_an_error(tmp_path):
-    done = run("bench", stored_lines(tmp_path / "in.jsonl", [b"{}"]), "--target", 9)
+    done = run("bench", stored_lines(tmp_path / "in.jsonl", [b"{}"]), "--target-tokens", 9)
     assert done.exit_code == 1
     assert "nothing to time" in done.stderr

@@ -30,7 +30,7 @@ def rich_file(tmp_path):
 
 
 def test_the_request_goes_to_the_standard_output_and_the_report_to_the_other_stream(request_file):
-    done = run("fit", request_file, "--target", 200)
+    done = run("fit", request_file, "--target-tokens", 200)
     assert done.exit_code == 0
     assert len(json.loads(done.stdout)["messages"]) < 62
     assert "input budget      200" in done.stderr
@@ -44,7 +44,7 @@ def test_a_request_that_fits_comes_out_byte_for_byte(tmp_path):
 
 def test_files_are_written_in_place_of_the_streams(request_file, tmp_path):
     out = tmp_path / "out.json"
-    done = run("fit", request_file, "--target", 200, "--out", out, "--report", tmp_path / "report.json")
+    done = run("fit", request_file, "--target-tokens", 200, "--out", out, "--report", tmp_path / "report.json")
     assert (done.exit_code, done.output) == (0, "")
     assert len(json.loads(out.read_bytes())["messages"]) < 62
     assert json.loads((tmp_path / "report.json").read_bytes())["within_budget"] is True
@@ -59,12 +59,12 @@ def test_files_are_written_in_place_of_the_streams(request_file, tmp_path):
     ],
 )
 def test_the_name_of_the_report_says_what_it_is(request_file, tmp_path, name, begins):
-    run("fit", request_file, "--target", 200, "--report", tmp_path / name)
+    run("fit", request_file, "--target-tokens", 200, "--report", tmp_path / name)
     assert (tmp_path / name).read_bytes().lower().startswith(begins.lower())
 
 
 def test_the_standard_input_is_read():
-    done = run("fit", "-", "--target", 200, "--quiet", given=json.dumps(chat(30)))
+    done = run("fit", "-", "--target-tokens", 200, "--quiet", given=json.dumps(chat(30)))
     assert len(json.loads(done.stdout)["messages"]) < 62
     assert done.stderr == ""
 
@@ -78,7 +78,7 @@ def test_the_standard_input_is_read():
         pytest.param(["--context-window", "1000", "--output-reserve", "100"], 900, id="a reserve"),
         pytest.param(["--context-window", "1000", "--safety-margin", "75"], 800, id="a margin"),
         pytest.param(["--max-input-tokens", "700"], 700, id="an input limit"),
-        pytest.param(["--target", "300"], 300, id="a target"),
+        pytest.param(["--target-tokens", "300"], 300, id="a target"),
     ],
 )
 def test_limits_are_taken_from_the_options_and_the_request(request_file, options, budget):
@@ -102,12 +102,14 @@ def test_the_answer_that_the_request_asks_for_is_kept_free(tmp_path):
     ],
 )
 def test_options_say_how_it_is_cut(rich_file, options, key, value):
-    done = run("plan", rich_file, "--target", 400, "--format", "json", *options)
+    done = run("plan", rich_file, "--target-tokens", 400, "--format", "json", *options)
     assert json.loads(done.stdout)[key] == value
 
 
 def test_shares_and_protection_are_kept(rich_file):
-    done = run("plan", rich_file, "--target", 400, "--shares", "10,15,0,75", "--protect", "query", "--format", "json")
+    done = run(
+        "plan", rich_file, "--target-tokens", 400, "--shares", "10,15,0,75", "--protect", "query", "--format", "json"
+    )
     report = json.loads(done.stdout)
     assert report["components"]["documents"]["after"] == 0
     assert report["components"]["query"]["after"] == report["components"]["query"]["before"]
@@ -117,16 +119,28 @@ def test_the_task_is_what_is_ranked_by(tmp_path):
     texts = [f"{animal} live here. {SENTENCE * 8}" for animal in ("Otters", "Herons", "Badgers")]
     path = stored(tmp_path / "r.json", {"documents": texts, "query": "Go on."})
     for number, animal in enumerate(("otters", "herons", "badgers")):
-        done = run("fit", path, "--target", 150, "--task", f"Where do {animal} live?", "--selection", "score", "-q")
+        done = run(
+            "fit",
+            path,
+            "--target-tokens",
+            150,
+            "--ranking-query",
+            f"Where do {animal} live?",
+            "--selection",
+            "score",
+            "-q",
+        )
         assert json.loads(done.stdout)["documents"][0] == texts[number]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        pytest.param(["--target", "3"], 4, "what may not be cut needs", id="does not fit"),
-        pytest.param(["--target", "20", "--protect", "system", "--protect", "query"], 4, "needs", id="protected"),
-        pytest.param(["-m", "no-such", "--on-unknown", "error"], 1, "not known", id="unknown model"),
+        pytest.param(["--target-tokens", "3"], 4, "what may not be cut needs", id="does not fit"),
+        pytest.param(
+            ["--target-tokens", "20", "--protect", "system", "--protect", "query"], 4, "needs", id="protected"
+        ),
+        pytest.param(["-m", "no-such", "--on-unknown-model", "error"], 1, "not known", id="unknown model"),
         pytest.param(["--context-window", "10", "--output-reserve", "10"], 1, "nothing is left", id="no input"),
         pytest.param(["--tokenizer", "no/such.json"], 2, "no/such.json", id="no such tokenizer"),
         pytest.param(["--line", "9"], 1, "no request on line 9", id="no such line"),
@@ -134,7 +148,7 @@ def test_the_task_is_what_is_ranked_by(tmp_path):
         pytest.param(["--shares", "a,b,c,d"], 2, "four percentages", id="shares in words"),
         pytest.param(["--shares", "10,15,50,250"], 2, "from 0 to 100", id="a share above 100"),
         pytest.param(["--strategy", "summarize"], 2, "--strategy", id="a strategy that asks a model"),
-        pytest.param(["--target", "0"], 2, "--target", id="a limit of 0"),
+        pytest.param(["--target-tokens", "0"], 2, "--target-tokens", id="a limit of 0"),
         pytest.param(["--resume"], 2, "--jsonl", id="resuming one request"),
         pytest.param(["--rejected", "x"], 2, "--jsonl", id="rejected lines of one request"),
         pytest.param(["--out", "no/such/folder.json"], 1, "No such file", id="nowhere to write to"),
@@ -172,14 +186,14 @@ def test_what_cannot_be_read_is_one_line(tmp_path, content, said):
 
 def test_an_error_shows_no_control_characters(tmp_path):
     path = stored(tmp_path / "r.json", {"messages": [{"role": "user", "content": "x"}], "model": "a\n\x1b[31m\u202eb"})
-    done = run("fit", path, "--on-unknown", "error")
+    done = run("fit", path, "--on-unknown-model", "error")
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1
     assert not {"\x1b", "\u202e"} & set(done.stderr)
 
 
 def test_shares_that_leave_much_over_are_warned_of(request_file):
-    done = run("fit", request_file, "--target", 200, "--shares", "10,10,10,10", "-q")
+    done = run("fit", request_file, "--target-tokens", 200, "--shares", "10,10,10,10", "-q")
     assert done.exit_code == 0
     assert done.stderr.startswith("Warning: the shares add up to 40 % only")
 
@@ -187,7 +201,7 @@ def test_shares_that_leave_much_over_are_warned_of(request_file):
 def test_a_line_of_a_file_is_picked(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text("\n".join(["{broken", "", json.dumps(chat(2, seed=3))]), encoding="utf-8")
-    done = run("fit", path, "--line", 3, "--target", 4_000, "-q")
+    done = run("fit", path, "--line", 3, "--target-tokens", 4_000, "-q")
     assert json.loads(done.stdout)["seed"] == 3
     assert json.loads(run("count", path, "--line", 3, "-m", "gpt-4", "--format", "json").stdout)["tokens"] > 50
     assert "--line" in run("plan", path).stderr
@@ -195,16 +209,18 @@ def test_a_line_of_a_file_is_picked(tmp_path):
 
 def test_m4_plan_shows_what_fit_would_do(rich_file):
     before = rich_file.read_bytes()
-    planned = run("plan", rich_file, "--target", 400)
-    fitted = run("fit", rich_file, "--target", 400)
+    planned = run("plan", rich_file, "--target-tokens", 400)
+    fitted = run("fit", rich_file, "--target-tokens", 400)
     assert planned.stdout == fitted.stderr
     assert rich_file.read_bytes() == before
-    assert run("plan", rich_file, "--target", 400, "--format", "html").stdout.lower().startswith("<!doctype html>")
+    assert (
+        run("plan", rich_file, "--target-tokens", 400, "--format", "html").stdout.lower().startswith("<!doctype html>")
+    )
 
 
 def test_the_program_reads_and_writes_bytes_in_any_locale(tmp_path):
     path = stored(tmp_path / "r.json", {"messages": [{"role": "user", "content": "é終\ud800"}], "k": "終\ud800"})
-    command = [sys.executable, "-m", "ctxopt_core", "explain", str(path), "--target", "100", "--show-content"]
+    command = [sys.executable, "-m", "ctxopt_core", "explain", str(path), "--target-tokens", "100", "--show-content"]
     done = subprocess.run(
         command, check=True, capture_output=True, env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}
     )

@@ -16,7 +16,7 @@ from ctxopt_core.command_line.run_record import keep_lines
 
 BAD = b"{broken"
 TOO_BIG = {"messages": [{"role": "user", "content": "x"}], "tools": [{"name": "word " * 400}]}
-LIMIT = ("--target", 200)
+LIMIT = ("--target-tokens", 200)
 
 
 def numbers(path):
@@ -190,7 +190,18 @@ def test_a_bar_is_drawn_on_a_terminal_only(good, tmp_path, monkeypatch):
 
 def test_a_run_that_is_killed_has_written_what_it_did_and_can_be_resumed(tmp_path):
     lines = [json.dumps(chat(20, seed=number)).encode() + b"\n" for number in range(3)]
-    command = [sys.executable, "-m", "ctxopt_core", "fit", "-", "--jsonl", "--target", "200", "--out", "out.jsonl"]
+    command = [
+        sys.executable,
+        "-m",
+        "ctxopt_core",
+        "fit",
+        "-",
+        "--jsonl",
+        "--target-tokens",
+        "200",
+        "--out",
+        "out.jsonl",
+    ]
     with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdin.write(b"".join(lines[:2]))
         running.stdin.flush()

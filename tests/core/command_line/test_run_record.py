@@ -11,7 +11,7 @@ from ctxopt_core.command_line.request_input import Line
 from ctxopt_core.command_line.run_record import MOST_LINES, RunRecord
 
 VALUES = [chat(9, seed=number) for number in range(6)]
-LIMIT = ("--target", 200)
+LIMIT = ("--target-tokens", 200)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_a_file_that_has_grown_is_gone_on_with(begun, first):
     ("options", "named"),
     [
         pytest.param([*LIMIT], "--protect is not as then", id="nothing is protected"),
-        pytest.param(["--target", 300], "--protect and --target are not as then", id="another limit"),
+        pytest.param(["--target-tokens", 300], "--protect and --target-tokens are not as then", id="another limit"),
         pytest.param([*LIMIT, "-m", "gpt-4"], "--model and --protect are not", id="another model"),
         pytest.param([*LIMIT, "--strategy", "turns"], "--protect and --strategy are", id="another strategy"),
         pytest.param([*LIMIT, "--shares", "25,25,25,25"], "--protect and --shares are", id="other shares"),
@@ -144,13 +144,13 @@ def test_results_that_go_elsewhere_have_no_record(begun, monkeypatch):
 
 def test_the_first_lines_alone_are_recorded(tmp_path):
     lines = [Line(number=number, content=b"%d" % number, size=9) for number in range(1, MOST_LINES + 6)]
-    record = RunRecord(tmp_path / "run", {"target": 5})
+    record = RunRecord(tmp_path / "run", {"target_tokens": 5})
     record.begin()
     for line in lines:
         record.note(line)
     assert len(lines_in(tmp_path / "run")) == 1 + MOST_LINES
 
-    again = RunRecord(tmp_path / "run", {"target": 5})
+    again = RunRecord(tmp_path / "run", {"target_tokens": 5})
     again.resume(len(lines))
     for line in (*lines[:MOST_LINES], Line(number=101, content=b"other", size=6)):
         again.check(line)

@@ -19,7 +19,7 @@ from ctxopt_core.command_line.worker_processes import LINES_TOGETHER, WAITING_PE
 BAD = b"{broken"
 TOO_BIG = {"messages": [{"role": "user", "content": "x"}], "tools": [{"name": "word " * 400}]}
 MORE_THAN_WAIT = 2 * WAITING_PER_JOB * LINES_TOGETHER + 20
-OPTIONS = ("--target", 200, "--out", "out.jsonl", "--report", "reports.jsonl")
+OPTIONS = ("--target-tokens", 200, "--out", "out.jsonl", "--report", "reports.jsonl")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to find the processes")
 
 
@@ -75,7 +75,7 @@ def test_a_run_of_several_processes_goes_on_behind_an_interrupted_one(tmp_path, 
 def test_lines_of_the_standard_input_go_to_the_standard_output_in_their_order():
     given = b"".join(json.dumps(chat(number % 25, seed=number)).encode() + b"\n" for number in range(40))
     alone, together = (
-        run("fit", "-", "--jsonl", "--target", 200, "--jobs", jobs, given=given).stdout_bytes for jobs in (1, 2)
+        run("fit", "-", "--jsonl", "--target-tokens", 200, "--jobs", jobs, given=given).stdout_bytes for jobs in (1, 2)
     )
     assert together == alone
     assert together.count(b"\n") == 40
@@ -96,7 +96,7 @@ def test_what_each_process_warns_of_is_said_once(tmp_path):
     ],
 )
 def test_a_number_of_processes_that_makes_no_sense_is_refused(tmp_path, arguments, said):
-    done = run("fit", stored(tmp_path / "request.json", chat(2)), "--target", 200, *arguments)
+    done = run("fit", stored(tmp_path / "request.json", chat(2)), "--target-tokens", 200, *arguments)
     assert done.exit_code == 2
     assert said in done.stderr
 
@@ -104,7 +104,18 @@ def test_a_number_of_processes_that_makes_no_sense_is_refused(tmp_path, argument
 @contextmanager
 def running(folder):
     """Run `fit --jobs 2` on an input that does not end, until it has written something."""
-    command = [sys.executable, "-m", "ctxopt_core", "fit", "-", "--jsonl", "--target", "200", "--out", "out.jsonl"]
+    command = [
+        sys.executable,
+        "-m",
+        "ctxopt_core",
+        "fit",
+        "-",
+        "--jsonl",
+        "--target-tokens",
+        "200",
+        "--out",
+        "out.jsonl",
+    ]
     pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     command += ["--jobs", "2"]
     with interruptible(), subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes) as process:
@@ -138,7 +149,8 @@ def test_ctrl_c_ends_all_processes_and_the_run_can_be_resumed(tmp_path):
     assert (process.returncode, said.decode().strip()) == (130, "Stopped.")
     lines = [json.dumps(chat(20, seed=number)).encode() for number in range(MORE_THAN_WAIT)]
     done = run(
-        *("fit", "-", "--jsonl", "--target", 200, "--out", tmp_path / "out.jsonl", "--resume"), given=b"\n".join(lines)
+        *("fit", "-", "--jsonl", "--target-tokens", 200, "--out", tmp_path / "out.jsonl", "--resume"),
+        given=b"\n".join(lines),
     )
     assert done.exit_code == 0
     assert [json.loads(line)["seed"] for line in lines_in(tmp_path / "out.jsonl")] == list(range(MORE_THAN_WAIT))

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ctxopt_core import ContextBudget, ContextRequest, HistoryPolicy, Message, counter_for, fit
-from ctxopt_core.conversation.conversation import SYSTEM_SCAN_HEAD, SYSTEM_SCAN_TAIL, Conversation
+from ctxopt_core.conversation.conversation import SYSTEM_SCAN_HEAD, SYSTEM_SCAN_TAIL, CountedConversation
 from ctxopt_core.conversation.turns import newest_turns
 from ctxopt_core.history.strategies.relevant_turns import LOOK_BACK_CHARACTERS
 from ctxopt_core.messages.message_views import MessageList
@@ -59,7 +59,7 @@ def test_a_fit_reads_what_fills_the_window_and_not_the_rest(length):
         history=HistoryPolicy(strategy="turns"),
     )
 
-    assert not fitted.untouched
+    assert not fitted.unchanged
     assert len(views.read) < 120
     assert sum(50 < i < length - 120 for i in views.read) <= 8
 
@@ -96,9 +96,9 @@ def test_the_report_counts_the_whole_input_only_when_it_is_asked():
     fitted = fit(ContextRequest(history=views), ContextBudget(max_input_tokens=1_000), counter=counter_for(words))
     before = len(views.read)
 
-    assert fitted.report.output_tokens <= 1_000
+    assert fitted.report.tokens_after <= 1_000
     assert len(views.read) == before
-    assert fitted.report.input_tokens > 100_000
+    assert fitted.report.tokens_before > 100_000
     assert len(views.read) == 5_000
 
 
@@ -106,7 +106,7 @@ def test_h6_system_messages_of_a_very_long_conversation_are_sought_at_its_ends()
     length = SYSTEM_SCAN_HEAD + SYSTEM_SCAN_TAIL + 1_000
     views = SpiedViews(length, system_at=[10, SYSTEM_SCAN_HEAD + 500, length - 20])
 
-    conversation = Conversation(views, counter_for(words))
+    conversation = CountedConversation(views, counter_for(words))
     fitted = fit(ContextRequest(history=views), ContextBudget(max_input_tokens=1_000), counter=counter_for(words))
 
     assert conversation.systems == (10, length - 20)
@@ -117,7 +117,7 @@ def test_h6_system_messages_of_a_very_long_conversation_are_sought_at_its_ends()
 
 def test_turns_are_read_from_the_newest_end_and_only_as_asked():
     views = SpiedViews(1_000)
-    turns = newest_turns(Conversation(views, counter_for(words)), 1_000)
+    turns = newest_turns(CountedConversation(views, counter_for(words)), 1_000)
 
     assert next(turns)[:2] == (998, 1_000)
     assert next(turns)[:2] == (996, 998)

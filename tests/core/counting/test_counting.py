@@ -9,14 +9,14 @@ from functools import partial
 import pytest
 
 from ctxopt_core import Attachment, ContextRequest, Message, ToolCall
-from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, Conversation, message_tokens
+from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, CountedConversation, message_tokens
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.counting.counter_wrappers import CappedCounter, ScaledCounter
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.counting.estimate_counter import EstimateCounter
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.openai_messages import OpenAIMessages, message_from_openai
 from ctxopt_core.runtime.text_cache import CountCache
 from hostile_text import HOSTILE_SAMPLES, huge_samples
@@ -74,7 +74,7 @@ def test_t1_a_limit_of_nothing_keeps_nothing(counter):
 def test_t1_no_messages_count_nothing_and_no_content_is_not_the_word_none():
     counter = CallableCounter(len)
 
-    assert Conversation([], counter).total_up_to(100) == 0
+    assert CountedConversation([], counter).total_up_to(100) == 0
     assert message_tokens(message_from_openai({"role": "user", "content": None}), counter) == 3 + len("user")
     assert message_tokens(Message(role="user"), counter) == 3 + len("user")
 
@@ -102,7 +102,7 @@ def test_t2_each_part_of_a_message_is_counted(message, tokens):
     seven_per_role = CallableCounter(lambda text: 7 if text == "user" else len(text))
 
     assert message_tokens(message, seven_per_role) == tokens
-    assert Conversation([message], seven_per_role).cost(0) == tokens
+    assert CountedConversation([message], seven_per_role).cost(0) == tokens
 
 
 @pytest.mark.parametrize(("encoding", "tokens"), [("cl100k_base", 129), ("o200k_base", 124)])
@@ -112,7 +112,7 @@ def test_t2_the_published_example_gives_the_published_number(encoding, tokens):
     rows = [{"role": role, "content": text} | ({"name": name} if name else {}) for role, name, text in COOKBOOK]
 
     assert sum(message_tokens(message, counter) for message in messages) + TOKENS_PER_REQUEST == tokens
-    for conversation in (Conversation(messages, counter), Conversation(OpenAIMessages(rows), counter)):
+    for conversation in (CountedConversation(messages, counter), CountedConversation(OpenAIMessages(rows), counter)):
         assert conversation.total_up_to(1_000) + TOKENS_PER_REQUEST == tokens
 
 
@@ -121,7 +121,8 @@ def test_t2_tool_schemas_are_counted_as_the_compact_json_that_is_sent():
     schema = {"name": "灯", "parameters": {"type": "object", "properties": {}}}
     sent = '{"name":"灯","parameters":{"type":"object","properties":{}}}'
 
-    assert ChatFraming().fixed(ContextRequest(tools=[schema, "as it is"]), counter) == 3 + len(f"[{sent},as it is]")
+    request = ContextRequest(tools=[schema, "as it is"])
+    assert ChatRenderer().overhead_tokens(request, counter) == 3 + len(f"[{sent},as it is]")
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -15,7 +15,7 @@ from shape_rows import SENTENCE
 
 
 class SpiedCounter(TiktokenCounter):
-    """A counter that notes how many characters it tokenises."""
+    """A counter that notes how many characters it tokenizes."""
 
     __slots__ = ("read",)
 

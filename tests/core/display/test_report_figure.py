@@ -36,13 +36,13 @@ def test_each_value_that_shows_itself_can_be_drawn(value):
     assert SECRET not in facts["alt"]
 
 
-def test_the_bars_are_as_long_as_the_figures_say_and_are_labelled_with_them():
+def test_the_bars_are_as_long_as_the_figures_say_and_are_labeled_with_them():
     report = plan(shown_request(), BUDGET, counter=WORDS)
     before, after, strip, documents = report.plot().axes
     widths = [round(patch.get_width()) for patch in after.patches]
     after_documents = report.components["documents"].after
 
-    assert sum(round(patch.get_width()) for patch in before.patches) == report.input_tokens
+    assert sum(round(patch.get_width()) for patch in before.patches) == report.tokens_before
     assert sum(widths) == 400
     assert before.get_xlim() == pytest.approx(after.get_xlim(), rel=0.001)
     assert f"documents {after_documents}" in _labels(after)
@@ -55,7 +55,7 @@ def test_what_is_too_narrow_for_its_name_is_in_the_legend():
     report = plan(shown_request(), BUDGET, counter=WORDS)
     after = report.plot().axes[1]
     amounts = {name: part.after for name, part in report.components.items()}
-    explained = {"fixed": report.fixed, **amounts, "free": 400 - 60 - report.output_tokens, "reserve": 60}
+    explained = {"fixed": report.fixed, **amounts, "free": 400 - 60 - report.tokens_after, "reserve": 60}
     inside = {label for label in _labels(after) if " " in label}
     below = {text.get_text() for text in after.get_legend().get_texts()}
 
@@ -66,7 +66,7 @@ def test_what_is_too_narrow_for_its_name_is_in_the_legend():
 
 
 @pytest.mark.parametrize("name", ["default", "dark_background"])
-def test_texts_outside_of_the_bars_have_the_colour_of_the_style(name):
+def test_texts_outside_of_the_bars_have_the_color_of_the_style(name):
     with style.context(name):
         figure = plan(shown_request(), BUDGET, counter=WORDS).plot()
         ink = rcParams["text.color"]
@@ -99,10 +99,10 @@ def test_scores_beyond_what_an_axis_can_hold_are_no_points():
     assert sum(len(points.get_offsets()) for points in figure.axes[-1].collections) == 1
 
 
-def test_neighbours_differ_in_more_than_colour():
+def test_neighbors_differ_in_more_than_color():
     for stacked in (("fixed", "system", "query", "documents", "history", "free", "reserve"), ("kept", "dropped")):
         for one, other in pairwise(stacked):
-            assert LOOKS[one].hatch != LOOKS[other].hatch or LOOKS[other].colour is None
+            assert LOOKS[one].hatch != LOOKS[other].hatch or LOOKS[other].color is None
             assert LOOKS[one].fill != LOOKS[other].fill
 
 
@@ -114,7 +114,7 @@ def test_a_title_is_no_formula():
 
 
 def test_hostile_documents_are_drawn():
-    budget = ContextBudget.for_model("gpt-4o", target=300)
+    budget = ContextBudget.for_model("gpt-4o", target_tokens=300)
     request = ContextRequest(query="why " * 400, documents=[Document(id="$x^{$", text="$y_{$ " * 90, score=1)])
 
     assert fit(request, budget, protect=()).plot()._repr_png_()

@@ -1,4 +1,4 @@
-"""What a notebook shows: HTML that holds together without styles, and says in words what it shows in colours."""
+"""What a notebook shows: HTML that holds together without styles, and says in words what it shows in colors."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_all_styles_are_under_a_class_of_ours(value):
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-def test_colours_are_never_all_that_tells_things_apart(value):
+def test_colors_are_never_all_that_tells_things_apart(value):
     for element in elements(parsed_html(value._repr_html_())):
         if "ctxopt-mark" in element.classes:
             assert element.attributes["aria-hidden"] == "true"
@@ -93,7 +93,7 @@ def test_m1_the_html_of_a_report_has_every_figure_of_the_window():
             assert f"{name} {component.after}" in bars[1]
     assert parts["reserve"][2] == "60"
     assert "reserve 60" in bars[1]
-    assert f"from {report.input_tokens} to {report.output_tokens} of at most 340" in root.whole_text
+    assert f"from {report.tokens_before} to {report.tokens_after} of at most 340" in root.whole_text
     assert documents["d0"][:2] == ["1", "10"]
     assert documents["d0"][2] == "100"
     assert report.dropped_documents
@@ -127,7 +127,7 @@ def test_a_request_many_times_as_large_as_the_window_has_a_scale_of_its_own():
     ],
 )
 def test_what_is_outside_the_budget_is_drawn_or_told(window, drawn, told):
-    budget = ContextBudget(context_window=window, output_reserve=50, target=350)
+    budget = ContextBudget(context_window=window, output_reserve=50, target_tokens=350)
     report = plan(shown_request(), budget, counter=WORDS)
     bar = [each for each in parsed_html(report.to_html()).all("div") if "ctxopt-bar" in each.classes][1]
 
@@ -143,7 +143,7 @@ def test_any_score_is_shown(score):
         input_budget=10,
         fixed=0,
         reserve=0,
-        untouched=True,
+        unchanged=True,
         documents=(DocumentReport(id="odd", score=score, state="kept"),),
         count_before=lambda: {"whole": 3, "documents": 3},
         count_documents=lambda: [3],

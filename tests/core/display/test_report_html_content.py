@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextRequest, Document, Message, ToolCall, fit, trim_history
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 from hostile_text import hostile_text
 from parsed_html import PLAIN_TAGS, elements, parsed_html
 from shown_requests import BUDGET, SECRET, WORDS, shown_fit, shown_values
@@ -49,7 +49,7 @@ def test_hostile_texts_are_text(text):
 
     assert {element.tag for element in elements(root)} <= PLAIN_TAGS
     assert all(not name.startswith("on") for element in elements(root) for name in element.attributes)
-    assert beginning(text, 160)[:20] in root.whole_text
+    assert preview(text, 160)[:20] in root.whole_text
 
 
 @pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f", "\x00", "\x1b", "\x9b", "\ud800"])

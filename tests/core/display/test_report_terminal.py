@@ -13,9 +13,9 @@ from shown_requests import BUDGET, SECRET, WORDS, shown_request, shown_values
 VALUES = shown_values()
 
 
-def printed(value, width=100, *, colours=False):
+def printed(value, width=100, *, colors=False):
     console = Console(
-        file=io.StringIO(), width=width, force_terminal=colours, color_system="truecolor" if colours else None
+        file=io.StringIO(), width=width, force_terminal=colors, color_system="truecolor" if colors else None
     )
     console.print(value)
     return console.file.getvalue()
@@ -42,7 +42,7 @@ def test_the_tables_hold_the_figures_of_the_report():
         assert [document.id, document.state] in [[line[1], line[5]] for line in lines if len(line) > 5]
 
 
-def test_without_colours_a_bar_is_still_told_apart_by_its_letters():
+def test_without_colors_a_bar_is_still_told_apart_by_its_letters():
     report = plan(shown_request(), BUDGET, counter=WORDS)
     lines = printed(report).splitlines()
     before, after = lines[2], lines[4]
@@ -52,8 +52,8 @@ def test_without_colours_a_bar_is_still_told_apart_by_its_letters():
     assert 0 < after.count("r") < len(after) < 100
 
 
-def test_colours_are_used_where_there_are_some():
-    assert "\x1b[" in printed(VALUES["allocation"], colours=True)
+def test_colors_are_used_where_there_are_some():
+    assert "\x1b[" in printed(VALUES["allocation"], colors=True)
     assert "\x1b[" not in printed(VALUES["allocation"])
 
 

@@ -20,7 +20,7 @@ KILN = (
 VERSION = KILN.replace("Four", "Nine")
 FIRST, SECOND, THIRD, LAST = (sentence.rstrip(".") + "." for sentence in KILN.split(". "))
 MORE = (
-    "The glaze was mixed from ash and feldspar, as every year. Its colour is a pale green that turns grey in thick "
+    "The glaze was mixed from ash and feldspar, as every year. Its color is a pale green that turns gray in thick "
     "layers. Buyers from the coast ask for it by the name of the village. The old recipe hangs beside the door, but "
     "nobody follows it any more, because the ash of the mill is finer than the ash of the bakery. Every autumn the "
     "cups are counted, packed in straw and taken down to the harbour. What is left goes to the market on the last "

@@ -1,4 +1,4 @@
-"""Neighbouring chunks of one source that overlap."""
+"""Neighboring chunks of one source that overlap."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_overlap_of_monotonous_texts_takes_linear_time(left, right, size):
     assert time.process_time() - start < 10
 
 
-def test_d7_overlapping_neighbours_are_stitched():
+def test_d7_overlapping_neighbors_are_stitched():
     documents = docs(B, "The glaze is mixed from ash.", C, A)
 
     assert plan(documents) == ((Stitch(left=3, right=0, repeated=35), Stitch(left=0, right=2, repeated=52)),)

@@ -263,8 +263,8 @@ def test_an_invalid_budget_is_an_error(budget):
         ("max_documents", True),
         ("max_documents", 2.0),
         ("passages", "yes"),
-        ("passage_marker", " "),
-        ("passage_marker", None),
+        ("gap_marker", " "),
+        ("gap_marker", None),
         ("scorer", "bm25"),
     ],
 )

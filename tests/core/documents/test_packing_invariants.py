@@ -40,7 +40,7 @@ POLICIES = st.builds(
     min_score=st.none() | st.floats(-5, 5),
     max_documents=st.none() | st.integers(1, 5),
     passages=st.sampled_from([True, True, False]),
-    passage_marker=st.sampled_from([MARKER, " [...] "]),
+    gap_marker=st.sampled_from([MARKER, " [...] "]),
 )
 COUNTERS = {
     "o200k_base": TiktokenCounter("o200k_base"),
@@ -143,7 +143,7 @@ def test_every_document_is_kept_or_dropped_once_and_nothing_is_invented(document
     assert set(packing.dropped.values()) <= REASONS
     for index, text in packing.texts.items():
         assert text.strip()
-        assert are_slices(text, documents[index].text, policy.passage_marker)
+        assert are_slices(text, documents[index].text, policy.gap_marker)
         assert policy.passages or (documents[index].source and documents[index].text.endswith(text))
 
 

@@ -49,7 +49,7 @@ def test_rank_relevance_and_lead(position, relevance, prior):
     assert document.worth == pytest.approx([prior + LEAD, prior, prior])
 
 
-def test_d15_the_unit_that_answers_has_the_most_and_its_neighbours_a_share():
+def test_d15_the_unit_that_answers_has_the_most_and_its_neighbors_a_share():
     sentences = [FILLER] * 20
     sentences[10] = "kiln"
     share = 0.8 * 20 / (20 + 20)
@@ -61,7 +61,7 @@ def test_d15_the_unit_that_answers_has_the_most_and_its_neighbours_a_share():
     assert document.worth[0] == pytest.approx(share**10 + 0.35 + LEAD)
 
 
-def test_a_short_text_gives_less_to_neighbours():
+def test_a_short_text_gives_less_to_neighbors():
     (short,) = weighed(part([FILLER, "kiln"]), query="kiln")
 
     assert short.match == pytest.approx([0.8 * 2 / 22, 1.0])

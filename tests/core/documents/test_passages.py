@@ -110,7 +110,7 @@ def test_d15_a_passage_keeps_the_order_of_the_document_and_marks_its_gaps():
     assert packing.texts == {0: f"{ANSWER}{GAP}{MORE}"}
 
 
-def test_d15_the_neighbours_of_a_hit_and_the_lead_come_along():
+def test_d15_the_neighbors_of_a_hit_and_the_lead_come_along():
     text = f"{prose(1, 2, 3, 4)} {ANSWER} {prose(5, 6, 7, 8)}"
 
     with_one, with_two = pack([text], 31), pack([text], 40)
@@ -120,7 +120,7 @@ def test_d15_the_neighbours_of_a_hit_and_the_lead_come_along():
 
 
 def test_the_marker_is_the_policys():
-    packing = pack([f"{prose(1, 2, 3)} {ANSWER} {prose(4)}"], 14, passage_marker=" (cut) ")
+    packing = pack([f"{prose(1, 2, 3)} {ANSWER} {prose(4)}"], 14, gap_marker=" (cut) ")
 
     assert packing.texts == {0: f"(cut) {ANSWER} (cut)"}
 

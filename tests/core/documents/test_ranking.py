@@ -248,8 +248,8 @@ def test_scores_of_any_size_can_be_fitted_and_shown(score, selection):
     documents = [Document(text=f"{SNOW} {number}.", score=score) for number in range(6)]
 
     policy = DocumentPolicy(selection=selection)
-    fitted = fit(ContextRequest(documents=documents), ContextBudget(target=40), documents=policy)
+    fitted = fit(ContextRequest(documents=documents), ContextBudget(target_tokens=40), documents=policy)
 
     assert 0 < len(fitted.documents.kept) < 6
-    assert fitted.report.output_tokens <= 40
+    assert fitted.report.tokens_after <= 40
     assert fitted.report.to_html()

@@ -131,7 +131,7 @@ def test_d7_nothing_is_dropped_or_stitched_when_everything_fits(selection):
 
 
 @pytest.mark.parametrize("selection", ["score", "density", "optimal"])
-def test_d7_overlapping_neighbours_are_stitched(selection):
+def test_d7_overlapping_neighbors_are_stitched(selection):
     documents = [chunk(RIGHT, 0.9), chunk(SNOW, 0.2), chunk(LEFT, 0.8), chunk(LAMPS, 0.1)]
     budget = words(f"{RIGHT} {LEFT}")
 
@@ -189,7 +189,7 @@ def test_d7_only_chunks_of_one_known_source_are_stitched(left, right):
 
 def test_d7_a_sentence_of_two_chunks_is_chosen_once():
     ends = "Nobody had drained the upper pipe of it when the clear nights of February came."
-    tail = "The glaze was mixed from ash and feldspar, as every year, and its colour was pale."
+    tail = "The glaze was mixed from ash and feldspar, as every year, and its color was pale."
     documents = [chunk(f"{SNOW} {FIRST} {ends}", 0.9), chunk(f"{FIRST} {ends} {tail} {LAMPS}", 0.8), chunk(LAMPS, 0.7)]
     query = "Which kiln cracked in March after the frost, and who drained the upper pipe?"
 

@@ -45,7 +45,7 @@ def test_d7_a_chain_stands_where_its_first_member_stood(order):
     ("whole", "source"),
     [
         pytest.param({0}, "lanterns.md", id="one-document"),
-        pytest.param({0, 2}, "lanterns.md", id="the-neighbour-is-not-whole"),
+        pytest.param({0, 2}, "lanterns.md", id="the-neighbor-is-not-whole"),
         pytest.param({0, 1, 2}, None, id="no-source"),
         pytest.param({0, 1, 2}, "", id="blank-source"),
         pytest.param(set(), "lanterns.md", id="nothing"),

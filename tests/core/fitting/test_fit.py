@@ -11,7 +11,7 @@ import pytest
 import ctxopt_core
 from ctxopt_core import (
     Attachment,
-    ChatFraming,
+    ChatRenderer,
     ContextBudget,
     ContextBudgetError,
     ContextRequest,
@@ -43,12 +43,12 @@ def history(turns, words=10):
     ]
 
 
-def rendered(fitted, framing=None):
-    """The request as OpenAI-shaped rows, the way that `ChatFraming` says it is sent."""
-    framing = framing or ChatFraming()
+def rendered(fitted, renderer=None):
+    """The request as OpenAI-shaped rows, the way that `ChatRenderer` says it is sent."""
+    renderer = renderer or ChatRenderer()
     rows = [{"role": "system", "content": text} for text in fitted.system if text]
     rows += [{"role": m.role, "content": m.content} for m in fitted.messages()]
-    documents = framing.documents.separator.join(fitted.document_texts())
+    documents = renderer.documents.separator.join(fitted.document_texts())
     user = "\n\n".join(part for part in (documents, *fitted.query) if part)
     return [*rows, {"role": "user", "content": user}]
 
@@ -71,11 +71,11 @@ def test_a1_a_request_that_fits_comes_back_as_it_is():
     request = ContextRequest(system="be kind", query="why?", documents=FULL.documents, history=history(2))
     fitted = fit(request, ContextBudget(max_input_tokens=5000), counter=counter_for(counting))
 
-    assert fitted.untouched
+    assert fitted.unchanged
     assert fitted.request is request
     assert [request.history[i] for i in fitted.history.kept] == list(request.history)
     assert [request.documents[i] for i in fitted.documents.kept] == list(request.documents)
-    assert fitted.report.saved == 0
+    assert fitted.report.tokens_saved == 0
     assert fitted.report.ratio == 1
     assert fitted.report.dropped_documents == ()
 
@@ -86,15 +86,15 @@ def test_a1_bytes_alone_prove_that_a_small_chat_fits():
 
     fitted = fit(ContextRequest(history=history(3)), ContextBudget(max_input_tokens=5000), counter=counter)
 
-    assert fitted.untouched
+    assert fitted.unchanged
     assert set(counted) <= {"user", "assistant"}
 
 
-def test_a1_exactly_full_is_untouched_and_one_token_less_is_not():
-    whole = plan(FULL, ContextBudget(max_input_tokens=10_000), counter=O200K).input_tokens
+def test_a1_exactly_full_is_unchanged_and_one_token_less_is_not():
+    whole = plan(FULL, ContextBudget(max_input_tokens=10_000), counter=O200K).tokens_before
 
-    assert fit(FULL, ContextBudget(max_input_tokens=whole), counter=O200K).untouched
-    assert not fit(FULL, ContextBudget(max_input_tokens=whole - 1), counter=O200K).untouched
+    assert fit(FULL, ContextBudget(max_input_tokens=whole), counter=O200K).unchanged
+    assert not fit(FULL, ContextBudget(max_input_tokens=whole - 1), counter=O200K).unchanged
 
 
 def test_a9_surplus_goes_to_the_documents_until_the_budget_is_used():
@@ -104,21 +104,21 @@ def test_a9_surplus_goes_to_the_documents_until_the_budget_is_used():
     fitted = fit(request, ContextBudget(max_input_tokens=1000), counter=WORDS)
 
     assert len(fitted.documents.kept) == 9
-    assert fitted.report.output_tokens >= 900
+    assert fitted.report.tokens_after >= 900
     assert fitted.report.within_budget
 
 
 def test_a10_everything_that_is_not_budgeted_is_counted_and_never_saved():
     tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
-    framing = ChatFraming(documents=PlainDocuments(separator="\n---\n"))
+    renderer = ChatRenderer(documents=PlainDocuments(separator="\n---\n"))
     request = ContextRequest(system=FULL.system, query=FULL.query, documents=FULL.documents, tools=tools)
 
-    fitted = fit(request, ContextBudget(max_input_tokens=300), counter=O200K, framing=framing)
+    fitted = fit(request, ContextBudget(max_input_tokens=300), counter=O200K, renderer=renderer)
 
-    assert recount(rendered(fitted, framing), tools) == fitted.report.output_tokens <= 300
+    assert recount(rendered(fitted, renderer), tools) == fitted.report.tokens_after <= 300
     assert fitted.report.fixed > O200K.count("look")
     before = fitted.report.components
-    assert fitted.report.saved <= sum(c.before - c.after for c in before.values()) + 20
+    assert fitted.report.tokens_saved <= sum(c.before - c.after for c in before.values()) + 20
 
 
 def test_a11_a_thousand_small_documents_leave_room_for_the_question():
@@ -169,7 +169,7 @@ def test_a12_overflow_empty_empties_all_but_the_query_with_one_warning():
     assert not fitted.documents.kept
     assert not fitted.history.kept
     assert fitted.report.within_budget
-    assert fitted.report.fell_back_to == "empty"
+    assert fitted.report.fallback == "empty"
 
 
 def test_a12_a_protected_query_is_not_cut_even_when_the_rest_is_emptied():
@@ -181,14 +181,14 @@ def test_a12_a_protected_query_is_not_cut_even_when_the_rest_is_emptied():
 
 def test_a18_a_fit_acts_at_the_trigger_and_never_refuses_what_the_budget_holds():
     request = ContextRequest(query="why?", history=history(4))
-    whole = plan(request, ContextBudget(max_input_tokens=10_000), counter=WORDS).input_tokens
+    whole = plan(request, ContextBudget(max_input_tokens=10_000), counter=WORDS).tokens_before
     budget = ContextBudget(max_input_tokens=2 * whole, trigger=0.5)
     mandatory = ContextRequest(query="hi", fixed_tokens=600)
 
-    assert fit(request, budget, counter=WORDS).report.output_tokens < whole
-    assert fit(request, ContextBudget(max_input_tokens=2 * whole + 2, trigger=0.5), counter=WORDS).untouched
+    assert fit(request, budget, counter=WORDS).report.tokens_after < whole
+    assert fit(request, ContextBudget(max_input_tokens=2 * whole + 2, trigger=0.5), counter=WORDS).unchanged
     fitted = fit(mandatory, ContextBudget(max_input_tokens=1000, trigger=0.5), counter=WORDS)
-    assert fitted.untouched
+    assert fitted.unchanged
     assert fitted.report.input_budget == 1000
 
 
@@ -240,7 +240,7 @@ def test_a16_a_fitted_request_fits():
         history=first.messages(),
     )
 
-    assert fit(again, ContextBudget(max_input_tokens=250), counter=O200K).untouched
+    assert fit(again, ContextBudget(max_input_tokens=250), counter=O200K).unchanged
 
 
 def test_i10_async_gives_what_sync_gives():
@@ -272,7 +272,7 @@ def test_x9_query_entries_keep_their_number_and_order():
 def test_a_function_is_a_counter():
     budget = ContextBudget(max_input_tokens=200)
 
-    assert fit(FULL, budget, counter=lambda text: len(text.split())).report.output_tokens <= 200
+    assert fit(FULL, budget, counter=lambda text: len(text.split())).report.tokens_after <= 200
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_function_is_a_counter():
     [
         lambda: Attachment(kind="hologram"),
         lambda: Attachment(tokens=-5),
-        lambda: HistoryPolicy(first_share="10"),
+        lambda: HistoryPolicy(first_message_max_percent="10"),
         lambda: Document(text=5),
     ],
     ids=["attachment kind", "attachment tokens", "first share", "document text"],

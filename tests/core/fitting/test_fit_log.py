@@ -73,7 +73,7 @@ def figures(record):
 
 
 @pytest.mark.parametrize(
-    ("budget", "level"), [pytest.param(LARGE, "DEBUG", id="untouched"), pytest.param(SMALL, "INFO", id="cut")]
+    ("budget", "level"), [pytest.param(LARGE, "DEBUG", id="unchanged"), pytest.param(SMALL, "INFO", id="cut")]
 )
 def test_m6_a_fit_makes_two_records_of_figures(records, budget, level):
     fit(request(), budget, counter=WORDS)
@@ -85,7 +85,7 @@ def test_m6_a_fit_makes_two_records_of_figures(records, budget, level):
         assert json.loads(json.dumps(figures(record))) == figures(record)
 
 
-@pytest.mark.parametrize("budget", [LARGE, SMALL], ids=["untouched", "cut"])
+@pytest.mark.parametrize("budget", [LARGE, SMALL], ids=["unchanged", "cut"])
 def test_m3_m6_no_record_holds_content_or_ids(records, budget):
     fit(request(), budget, counter=WORDS)
 
@@ -103,7 +103,7 @@ def test_m6_the_figures_are_those_of_the_report(records):
     assert context["messages"] == {"given": 40, "kept": report.history.kept}
     assert context["history"] == {
         "shortened": report.history.shortened,
-        "summarised": 0,
+        "summarized": 0,
         "dropped": whole["history"]["reasons"],
         "turns": report.history.turns,
     }
@@ -114,9 +114,9 @@ def test_m6_the_figures_are_those_of_the_report(records):
     }
     assert context["sections"] == whole["sections"]
     assert context["sections"][0]["kept"] < 20
-    for name in ("model", "context_window", "encoding", "exact", "input_budget", "reserve", "fixed", "output_tokens"):
+    for name in ("model", "context_window", "encoding", "exact", "input_budget", "reserve", "fixed", "tokens_after"):
         assert prompt[name] == whole[name]
-    assert prompt["output_tokens"] <= prompt["input_budget"] == 340
+    assert prompt["tokens_after"] <= prompt["input_budget"] == 340
     assert prompt["reserve"] == 60
 
 
@@ -126,12 +126,12 @@ def test_m6_the_message_says_the_main_figures(records):
     texts = [record.getMessage() for record in records]
 
     assert texts[0].startswith(f"context budget: {report.history.kept} of 40 messages kept")
-    assert texts[1].startswith(f"prompt budget: {report.output_tokens} of 340 tokens, {report.fixed} of them fixed")
+    assert texts[1].startswith(f"prompt budget: {report.tokens_after} of 340 tokens, {report.fixed} of them fixed")
     assert texts[2].startswith("context budget: 40 of 40 messages kept")
     assert texts[3].startswith("prompt budget: at most 3940 tokens")
 
 
-@pytest.mark.parametrize("budget", [LARGE, SMALL], ids=["untouched", "cut"])
+@pytest.mark.parametrize("budget", [LARGE, SMALL], ids=["unchanged", "cut"])
 def test_m6_the_input_is_not_counted_for_a_record(records, budget):
     report = fit(request(), budget, counter=WORDS).report
 
@@ -176,14 +176,14 @@ def test_m6_a_fit_that_takes_a_second_try_is_logged_once(records):
     fit(request(), ContextBudget(max_input_tokens=340, trigger=0.1), counter=WORDS)
 
     assert len(records) == 4
-    assert figures(records[0])["fell_back_to"] == "empty"
+    assert figures(records[0])["fallback"] == "empty"
 
 
 def test_m6_by_default_nothing_is_printed_and_logging_is_not_imported():
     program = (
         "import sys; before = 'logging' in sys.modules; from ctxopt_core import *; "
         "fitted = fit(ContextRequest(query='why ' * 90), ContextBudget(max_input_tokens=40), counter=len); "
-        "print(fitted.untouched, ('logging' in sys.modules) == before)"
+        "print(fitted.unchanged, ('logging' in sys.modules) == before)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 

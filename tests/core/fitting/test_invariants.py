@@ -28,7 +28,7 @@ THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=[Heal
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "look it up"}}]
 
 
-POLICIES = [HistoryPolicy(), HistoryPolicy(strategy="relevance"), HistoryPolicy(strategy="relevance", recent_share=0)]
+POLICIES = [HistoryPolicy(), HistoryPolicy(strategy="relevance"), HistoryPolicy(strategy="relevance", recent_percent=0)]
 
 
 def rows_of(fitted, rows):
@@ -51,7 +51,7 @@ def test_a13_messages_of_any_kind_end_within_any_budget_or_in_the_typed_error(ro
         return
 
     assert rows == before
-    assert fitted.untouched is (budget >= full)
+    assert fitted.unchanged is (budget >= full)
     assert problems(before, after, budget=budget, tools=TOOLS, is_placeholder=is_note) == []
     assert fit_rows(after, budget, tools=TOOLS, history=policy)[0] is after
     assert fit_rows(rows, budget, tools=TOOLS, history=policy)[0] == after
@@ -73,7 +73,7 @@ def test_a13_whole_requests_end_within_any_budget_or_in_the_typed_error(rows, ra
         documents=[Document(id=d["id"], text=d["text"], score=d["score"]) for d in raw_documents],
         tools=TOOLS,
     )
-    full = fit(request, ContextBudget(max_input_tokens=10**7), counter=O200K).report.output_tokens
+    full = fit(request, ContextBudget(max_input_tokens=10**7), counter=O200K).report.tokens_after
     budget = data.draw(st.integers(1, full + 2))
     try:
         policy = data.draw(st.sampled_from(POLICIES))
@@ -91,9 +91,9 @@ def test_a13_whole_requests_end_within_any_budget_or_in_the_typed_error(rows, ra
 
 @THOROUGH
 @given(openai_messages(max_turns=8, well_formed=True), st.booleans())
-def test_a_larger_history_budget_never_keeps_fewer_whole_turns(rows, keep_first):
+def test_a_larger_history_budget_never_keeps_fewer_whole_turns(rows, keep_first_user_message):
     full = recount(rows)
-    policy = HistoryPolicy(keep_first=keep_first)
+    policy = HistoryPolicy(keep_first_user_message=keep_first_user_message)
     budgets = range(0, full + 1, max(1, full // 60))
     trimmings = [trim_history(OpenAIMessages(rows), budget, O200K, policy=policy) for budget in budgets]
     kept = [len(rows) if len(t.kept) == len(rows) and not t.shortened else t.whole_turns for t in trimmings]
@@ -121,4 +121,4 @@ def test_m2_what_is_kept_and_what_is_dropped_is_the_input_each_item_once(rows, r
     assert len(report.documents) == len(raw_documents)
     kept_ids = {i for i, row in enumerate(report.documents) if row.state != "dropped"}
     assert kept_ids == set(fitted.documents.kept)
-    assert report.output_tokens <= budget
+    assert report.tokens_after <= budget

@@ -124,27 +124,27 @@ def chat(turns=10, **more):
 
 def test_a1_h18_nothing_is_cut_while_the_whole_request_fits():
     request = chat(sections=[section("m " * 50, "n " * 50, most=5)])
-    whole = fit(request, ContextBudget(max_input_tokens=10_000), counter=WORDS).report.output_tokens
+    whole = fit(request, ContextBudget(max_input_tokens=10_000), counter=WORDS).report.tokens_after
     fitted = fit(request, ContextBudget(max_input_tokens=whole), counter=WORDS)
 
-    assert fitted.untouched
+    assert fitted.unchanged
     assert fitted.sections == (("m " * 50, "n " * 50),)
     assert all(kept is given for kept, given in zip(fitted.sections[0], request.sections[0].entries, strict=True))
-    assert not fit(request, ContextBudget(max_input_tokens=whole - 1), counter=WORDS).untouched
+    assert not fit(request, ContextBudget(max_input_tokens=whole - 1), counter=WORDS).unchanged
 
 
 def test_h18_where_sections_are_enough_nothing_else_is_cut():
     documents = [Document(text="d d", score=i) for i in range(3)] + [Document(text=" ")]
     request = chat(documents=documents, sections=[section("m " * 50, "n " * 3, most=8)])
-    whole = fit(request, ContextBudget(max_input_tokens=10_000), counter=WORDS).report.output_tokens
+    whole = fit(request, ContextBudget(max_input_tokens=10_000), counter=WORDS).report.tokens_after
     shares = Shares(system=50, query=50, documents=0, history=0)
     fitted = fit(request, ContextBudget(max_input_tokens=whole - 50, shares=shares), counter=WORDS)
 
     assert fitted.sections == (("n " * 3,),)
     assert len(fitted.messages()) == 20
     assert fitted.documents.kept == (0, 1, 2, 3)
-    assert not fitted.untouched
-    assert fitted.report.output_tokens == whole - 50
+    assert not fitted.unchanged
+    assert fitted.report.tokens_after == whole - 50
     assert fitted.report.cumulative_score == 3
     assert fitted.report.fixed + sum(row.after for row in fitted.report.components.values()) == whole - 50
 
@@ -253,7 +253,7 @@ def test_a13_a16_h18_requests_with_sections_end_within_any_budget_or_in_the_type
     request = ContextRequest(
         query=query, history=OpenAIMessages(rows), documents=given_documents, tools=TOOLS, sections=sections
     )
-    full = fit(request, ContextBudget(max_input_tokens=10**7), counter=O200K).report.output_tokens
+    full = fit(request, ContextBudget(max_input_tokens=10**7), counter=O200K).report.tokens_after
     budget = max(1, full * percent // 100)
     try:
         fitted = fit(request, ContextBudget(max_input_tokens=budget), counter=O200K)
@@ -263,9 +263,9 @@ def test_a13_a16_h18_requests_with_sections_end_within_any_budget_or_in_the_type
 
     assert recount(rendered(fitted, rows), TOOLS) <= budget
     assert fitted.report.within_budget
-    assert fitted.untouched is (budget >= full)
+    assert fitted.unchanged is (budget >= full)
     kept = [s.with_entries(entries) for s, entries in zip(sections, fitted.sections, strict=True)]
-    if fitted.untouched:
+    if fitted.unchanged:
         assert kept == sections
     else:
         assert all(
@@ -278,4 +278,4 @@ def test_a13_a16_h18_requests_with_sections_end_within_any_budget_or_in_the_type
         tools=TOOLS,
         sections=kept,
     )
-    assert fit(left, ContextBudget(max_input_tokens=budget), counter=O200K).untouched
+    assert fit(left, ContextBudget(max_input_tokens=budget), counter=O200K).unchanged

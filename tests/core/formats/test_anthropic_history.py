@@ -206,7 +206,7 @@ def test_a_question_beside_results_of_which_the_calls_are_gone_is_kept_without_t
     after, fitted = fit_anthropic(rows, 30, counter=WORDS)
 
     assert after == [answer(text("[attachment omitted]"), text("why is it lit?"))]
-    assert fitted.report.output_tokens <= 30
+    assert fitted.report.tokens_after <= 30
 
 
 def test_a_call_that_cannot_be_made_small_enough_is_an_error():

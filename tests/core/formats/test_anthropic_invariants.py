@@ -27,10 +27,10 @@ def check(rows, budget):
         return
 
     assert rows == before
-    assert fitted.untouched is (budget >= full)
+    assert fitted.unchanged is (budget >= full)
     if after is not rows:
         assert list(anthropic_problems(rows, after, budget)) == []
-        assert fitted.report.output_tokens >= anthropic_tokens(after)
+        assert fitted.report.tokens_after >= anthropic_tokens(after)
         assert fit_anthropic(after, budget)[0] is after
     assert fit_anthropic(rows, budget)[0] == after
 

@@ -143,7 +143,7 @@ def test_i8_what_fits_comes_back_as_the_same_objects():
     after, fitted = fit_anthropic(CHAT, 10_000)
     everything = fitted_anthropic(CHAT, fitted.history)
 
-    assert fitted.untouched
+    assert fitted.unchanged
     assert after is CHAT
     assert all(new is old for new, old in zip(everything, CHAT, strict=True))
 
@@ -158,7 +158,7 @@ def test_i8_only_what_is_shortened_comes_back_as_a_copy():
     assert len(rows[2]["content"][0]["content"]) == 600
 
 
-def test_a_trimming_gives_the_placeholder_and_joins_what_it_makes_neighbours():
+def test_a_trimming_gives_the_placeholder_and_joins_what_it_makes_neighbors():
     rows = [user("one"), assistant("two"), user("three"), assistant("four"), user(text("five"), text("six"))]
     noted = Trimming(kept=(0, 4), placeholder=placeholder_text(3), placeholder_after=0, length=5)
     joined = Trimming(kept=(0, 2, 4), shortened={2: Shortened(texts=("3",), tokens=1)}, length=5)
@@ -169,7 +169,7 @@ def test_a_trimming_gives_the_placeholder_and_joins_what_it_makes_neighbours():
     assert rows[0] == user("one")
 
 
-def test_neighbours_of_one_role_that_were_given_so_stay_as_they_are():
+def test_neighbors_of_one_role_that_were_given_so_stay_as_they_are():
     rows = [user("one"), user("two"), assistant("three")]
 
     assert fitted_anthropic(rows, Trimming(kept=(0, 1), length=3)) == rows[:2]
@@ -217,7 +217,7 @@ def test_i8_system_argument_and_messages_are_fitted_together():
 
     assert system[-1] is SYSTEM[1]
     assert after[-1] == user("and then?")
-    assert fitted.report.output_tokens <= 80
+    assert fitted.report.tokens_after <= 80
 
 
 def test_messages_of_the_core_say_where_their_results_stand_after_a_cut():

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from command_runs import chat, run, stored_lines
-from ctxopt_core.formats.request_files import read_request, stored_request
+from ctxopt_core.formats.request_files import read_request, request_file
 from responses_items_made import call, output, reasoning
 
 HELLO = {"role": "user", "content": "hello"}
@@ -117,7 +117,7 @@ def with_item(item):
 )
 def test_a_fault_is_named_with_its_place_and_a_remedy(content, said):
     with pytest.raises((TypeError, ValueError)) as error:
-        stored_request(content)
+        request_file(content)
     assert str(error.value).startswith(said)
     assert "; " in str(error.value)
 
@@ -126,7 +126,7 @@ def test_a_fault_is_named_with_its_place_and_a_remedy(content, said):
 def test_a_fault_deep_inside_a_file_that_is_sent_along_is_named_with_its_message(key):
     part = {"type": "document", "source": {"type": "content", "content": [5]}}
     with pytest.raises(TypeError, match=rf"^`{key}\[1\]`: a part of a message's `content` must be .* got int"):
-        stored_request({key: [HELLO, {"role": "user", "content": [part]}]})
+        request_file({key: [HELLO, {"role": "user", "content": [part]}]})
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def test_shape_ends_within_budget_with_the_question_and_whole_exchanges(shape: M
         return
 
     assert rows == before
-    assert (after is rows) is fitted.untouched
-    assert fitted.untouched or not shape.unchanged
+    assert (after is rows) is fitted.unchanged
+    assert fitted.unchanged or not shape.unchanged
     found = problems(before, after, budget=shape.max_tokens, tools=tools, needles=shape.needles, is_placeholder=is_note)
     assert found == []
 
@@ -37,6 +37,6 @@ def test_a16_a_fitted_shape_fits_and_stays_as_it_is(shape: MessageShape):
     once, _ = fit_rows(shape.messages, shape.max_tokens, tools=shape.tools)
     twice, fitted = fit_rows(once, shape.max_tokens, tools=shape.tools)
 
-    assert fitted.untouched
+    assert fitted.unchanged
     assert twice is once
     assert sum(map(is_note, twice)) <= 1

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core import TiktokenCounter, Trimming
-from ctxopt_core.conversation.conversation import Conversation, message_tokens
+from ctxopt_core.conversation.conversation import CountedConversation, message_tokens
 from ctxopt_core.formats.content_blocks import put_together, take_apart
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai, message_from_openai, shortened_openai
 from ctxopt_core.messages.placeholder import placeholder_text
@@ -37,7 +37,7 @@ def text(words, **more):
 @given(rows=openai_messages())
 def test_t2_a_message_counts_what_an_independent_recount_counts(encoding, rows):
     counter = TiktokenCounter(encoding)
-    conversation = Conversation(OpenAIMessages(rows), counter)
+    conversation = CountedConversation(OpenAIMessages(rows), counter)
 
     for index, row in enumerate(rows):
         assert message_tokens(message_from_openai(row), counter) == count_message(row, encoding)
@@ -196,7 +196,7 @@ def test_system_messages_are_found_under_either_key(key):
     assert list(OpenAIMessages(rows).system_indices(0, 3)) == [0, 2]
 
 
-def test_the_note_of_an_earlier_fit_is_recognised_and_is_not_plain():
+def test_the_note_of_an_earlier_fit_is_recognized_and_is_not_plain():
     note = {"role": "assistant", "content": placeholder_text(1_200)}
     quoted = {"role": "user", "content": placeholder_text(1_200)}
     views = OpenAIMessages([note, quoted, {"role": "assistant", "content": "[lit]"}])

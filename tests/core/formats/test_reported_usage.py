@@ -19,7 +19,7 @@ def counted(reported, wrap=lambda function: {"type": "function", "function": fun
     messages = [{"role": role, "content": content} for role, content in reported.messages]
     request = ContextRequest(history=OpenAIMessages(messages), tools=tools)
     before = copy.deepcopy(tools)
-    tokens = plan(request, ContextBudget.for_model(reported.model)).output_tokens
+    tokens = plan(request, ContextBudget.for_model(reported.model)).tokens_after
     assert tools == before
     return tokens
 

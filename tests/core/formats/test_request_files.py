@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from command_runs import SENTENCE, chat
 from ctxopt_core import ContextBudget, Shares, fit
-from ctxopt_core.budget.model_budget import Budgeting, counter_of
+from ctxopt_core.budget.model_budget import ModelBudget, counter_of
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.measured_request import count_request
-from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.fitted_files import as_json, fitted_content
 from ctxopt_core.formats.json_values import parsed
-from ctxopt_core.formats.request_files import read_request, request_in, stored_request
+from ctxopt_core.formats.request_files import read_request, request_file, request_in
 from hostile_text import hostile_text
 
 HELLO = {"role": "user", "content": "hello world"}
@@ -28,19 +28,19 @@ OPENAI_CALL = {"id": "a", "type": "function", "function": {"name": "look", "argu
 DOCUMENTS = [{"id": f"d{i}", "text": f"Lamp {i}. {SENTENCE * 3}", "score": i / 10, "page": i} for i in range(9)]
 
 
-def budgeting(limit):
-    budget = ContextBudget(target=limit)
-    return Budgeting(budget=budget, counter=counter_of(budget))
+def model_budget(limit):
+    budget = ContextBudget(target_tokens=limit)
+    return ModelBudget(budget=budget, counter=counter_of(budget))
 
 
 def fitted_to(content, limit):
     """Fit JSON content to a limit, and check the promise on what would be sent."""
     before = copy.deepcopy(content)
-    stored = stored_request(content)
-    known = budgeting(limit)
+    stored = request_file(content)
+    known = model_budget(limit)
     after = fitted_content(stored, fit(stored.request, known.budget, counter=known.counter))
     assert content == before
-    assert count_request(stored_request(after).request, known.counter, ChatFraming()) <= limit
+    assert count_request(request_file(after).request, known.counter, ChatRenderer()) <= limit
     return after
 
 
@@ -64,7 +64,7 @@ def fitted_to(content, limit):
     ],
 )
 def test_a_request_is_known_by_its_shape(content, shape, messages, documents):
-    found = stored_request(content)
+    found = request_file(content)
     assert (found.shape, len(found.request.history), len(found.request.documents)) == (shape, messages, documents)
 
 
@@ -95,7 +95,7 @@ def test_what_is_no_request_is_a_text_to_count_and_an_error_to_fit(text):
 )
 def test_what_is_of_no_known_shape_is_an_error_that_names_it(content, said):
     with pytest.raises((TypeError, ValueError), match=said):
-        stored_request(content)
+        request_file(content)
 
 
 @pytest.mark.parametrize("text", ['{"n": 1e999}', '{"n": ' + "9" * 5_000 + "}"], ids=["a float", "a whole number"])
@@ -120,8 +120,8 @@ def test_openai_comes_back_with_all_that_is_not_known():
 
 def test_what_fits_is_the_very_value():
     content = chat(1)
-    stored = stored_request(content)
-    known = budgeting(10_000)
+    stored = request_file(content)
+    known = model_budget(10_000)
     assert fitted_content(stored, fit(stored.request, known.budget, counter=known.counter)) is content
 
 
@@ -160,9 +160,11 @@ def test_anthropic_blocks_come_back_paired_with_their_system_blocks():
 
 
 def test_a_system_prompt_of_which_nothing_is_left_is_left_out():
-    stored = stored_request({"system": SENTENCE, "messages": [HELLO]})
+    stored = request_file({"system": SENTENCE, "messages": [HELLO]})
     shares = Shares(system=0, query=50, documents=25, history=25)
-    assert fitted_content(stored, fit(stored.request, ContextBudget(target=12, shares=shares))) == {"messages": [HELLO]}
+    assert fitted_content(stored, fit(stored.request, ContextBudget(target_tokens=12, shares=shares))) == {
+        "messages": [HELLO]
+    }
 
 
 def test_documents_come_back_in_reading_order_with_what_lies_beside_their_text():
@@ -224,7 +226,7 @@ def test_hostile_requests_come_back_as_requests_that_fit_or_not_at_all(texts, do
 def test_images_of_a_request_to_anthropic_are_charged_as_claude_does():
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     message = {"role": "user", "content": [image, {"type": "text", "text": "What is this?"}]}
-    request = stored_request({"system": "Be brief.", "messages": [message]}).request
+    request = request_file({"system": "Be brief.", "messages": [message]}).request
 
     assert [attachment.provider for attachment in request.history[0].attachments] == ["anthropic"]
 
@@ -235,6 +237,6 @@ def test_images_of_a_request_to_anthropic_are_charged_as_claude_does():
     ids=["a text", "no id", "null", "a number"],
 )
 def test_a_document_has_the_id_that_it_came_with_or_none(row, identity):
-    documents = stored_request({"documents": [row], "query": "Which lamp?"}).request.documents
+    documents = request_file({"documents": [row], "query": "Which lamp?"}).request.documents
 
     assert [(document.id, document.text) for document in documents] == [(identity, "text")]

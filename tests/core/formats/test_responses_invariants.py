@@ -8,28 +8,28 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextBudgetError, fit
-from ctxopt_core.budget.model_budget import Budgeting, counter_of
+from ctxopt_core.budget.model_budget import ModelBudget, counter_of
 from ctxopt_core.fitting.measured_request import count_request
-from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.fitted_files import as_json, fitted_content
 from ctxopt_core.formats.json_values import parsed
-from ctxopt_core.formats.request_files import stored_request
+from ctxopt_core.formats.request_files import request_file
 from responses_items_made import least_tokens, responses_inputs, responses_problems
 
 THOROUGH = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def budgeting(limit):
-    budget = ContextBudget(target=limit)
-    return Budgeting(budget=budget, counter=counter_of(budget))
+def model_budget(limit):
+    budget = ContextBudget(target_tokens=limit)
+    return ModelBudget(budget=budget, counter=counter_of(budget))
 
 
 def counted(content):
-    return count_request(stored_request(content).request, budgeting(10).counter, ChatFraming())
+    return count_request(request_file(content).request, model_budget(10).counter, ChatRenderer())
 
 
 def fitted_to(content, limit):
-    stored, known = stored_request(content), budgeting(limit)
+    stored, known = request_file(content), model_budget(limit)
     fitted = fit(stored.request, known.budget, counter=known.counter)
     return fitted_content(stored, fitted), fitted
 
@@ -48,7 +48,7 @@ def test_nothing_is_split_lost_or_reordered_and_what_is_left_fits(items, data):
         return
 
     assert content == before
-    assert fitted.untouched is (limit >= full) is (after is content)
+    assert fitted.unchanged is (limit >= full) is (after is content)
     assert {**after, "input": ()} == {**content, "input": ()}
     assert list(responses_problems(items, after["input"])) == []
     assert least_tokens(after["input"]) <= counted(after) <= limit

@@ -9,11 +9,11 @@ import pytest
 
 from command_runs import run, stored
 from ctxopt_core import ContextBudget, fit
-from ctxopt_core.budget.model_budget import Budgeting, counter_of
+from ctxopt_core.budget.model_budget import ModelBudget, counter_of
 from ctxopt_core.fitting.measured_request import count_request
-from ctxopt_core.fitting.request_renderer import ChatFraming
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.fitted_files import fitted_content
-from ctxopt_core.formats.request_files import stored_request
+from ctxopt_core.formats.request_files import request_file
 from ctxopt_core.formats.responses.groups import groups_of
 from responses_items_made import IMAGE, call, clicked, output, reasoning, reference, said, searched, written
 from shape_rows import SENTENCE
@@ -28,17 +28,17 @@ TURN = [ASKED, reasoning(), written("I look."), call("a"), call("b"), output("a"
 
 
 def view(*items, **beside):
-    return stored_request({"model": "gpt-4o", "input": list(items), **beside}).request.history
+    return request_file({"model": "gpt-4o", "input": list(items), **beside}).request.history
 
 
 def fitted_to(content, limit):
     """Fit JSON content to a limit, and check the promise on what would be sent."""
     before = copy.deepcopy(content)
-    request, budget = stored_request(content), ContextBudget(target=limit)
-    known = Budgeting(budget=budget, counter=counter_of(budget))
+    request, budget = request_file(content), ContextBudget(target_tokens=limit)
+    known = ModelBudget(budget=budget, counter=counter_of(budget))
     after = fitted_content(request, fit(request.request, budget, counter=known.counter))
     assert content == before
-    assert count_request(stored_request(after).request, known.counter, ChatFraming()) <= limit
+    assert count_request(request_file(after).request, known.counter, ChatRenderer()) <= limit
     return after
 
 
@@ -132,7 +132,7 @@ def test_a_reference_counts_an_allowance():
     ],
 )
 def test_a_request_is_known_by_its_input(content, groups):
-    found = stored_request(content)
+    found = request_file(content)
     assert (found.shape, len(found.request.history)) == ("responses", groups)
 
 
@@ -146,14 +146,14 @@ def test_a_request_is_known_by_its_input(content, groups):
     ],
 )
 def test_other_inputs_are_no_request(content):
-    assert stored_request(content) is None
+    assert request_file(content) is None
 
 
 def test_settings_instructions_tools_and_the_format_of_the_answer_are_read():
     tool = {"type": "function", "name": "look", "parameters": {"type": "object"}}
     form = {"type": "json_schema", "name": "x", "schema": {"type": "object"}}
     beside = {"instructions": "Be brief.", "tools": [tool], "text": {"format": form}, "max_output_tokens": 9}
-    found = stored_request({"model": "gpt-4o", "input": "hi", **beside})
+    found = request_file({"model": "gpt-4o", "input": "hi", **beside})
     assert found.request.system_texts == ("Be brief.",)
     assert list(found.request.tools) == [tool, form]
     assert (found.settings.name, found.settings.answer_tokens) == ("gpt-4o", 9)
@@ -196,8 +196,8 @@ def test_the_command_line_reads_and_writes_it(tmp_path):
     path = stored(tmp_path / "request.json", {"model": "gpt-4o", "input": [*TURN * 9, ASKED]})
     whole = run("fit", path, "-q")
     assert whole.stdout_bytes.rstrip(b"\n") == path.read_bytes()
-    done = run("fit", path, "--target", "120", "-q")
+    done = run("fit", path, "--target-tokens", "120", "-q")
     assert done.exit_code == 0
     counted = run("count", "-", "--format", "json", given=done.stdout)
     assert json.loads(counted.stdout)["tokens"] <= 120
-    assert run("explain", path, "--target", "120").exit_code == 0
+    assert run("explain", path, "--target-tokens", "120").exit_code == 0

@@ -31,7 +31,7 @@ def test_a_spoiled_request_is_fitted_or_refused_with_its_place(shape, data):
         stored = read_request(json.dumps(content))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownModelWarning)
-            fitted = RequestFitter(FittingChoices(target=target)).fit(stored)
+            fitted = RequestFitter(FittingChoices(target_tokens=target)).fit(stored)
     except DoesNotFitError:
         return
     except (TypeError, ValueError) as error:

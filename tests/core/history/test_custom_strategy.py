@@ -49,7 +49,7 @@ def test_h23_the_view_holds_the_earlier_turns_with_their_tokens():
     assert list(view.turns) == [range(1, 3), range(3, 7), range(7, 9), range(9, 11)]
     assert view.tokens == {i: 4 + (4 if i == 4 else 3 if i == 5 else 2) for i in range(1, 11)} | {4: 7}
     assert view.room == 50 - 3 - 6 - 6
-    assert view.task == "And now?"
+    assert view.ranking_query == "And now?"
     assert view.progress == {}
 
 
@@ -73,7 +73,7 @@ def test_h23_the_choice_is_checked(chosen, kept, left_out):
     fits_all = left_out and len(kept) > 8
 
     assert list(result.history.kept) == kept
-    assert result.report.output_tokens <= 70
+    assert result.report.tokens_after <= 70
     assert [note.split()[0] for note in result.report.notes] == ([str(left_out)] if left_out else [])
     assert bool(fits_all) == (len(chosen) > 8)
 
@@ -101,7 +101,7 @@ def test_h23_it_is_not_asked_while_everything_fits():
     def strategy(view):
         raise AssertionError
 
-    assert fitted(strategy, limit=200).untouched
+    assert fitted(strategy, limit=200).unchanged
 
 
 def test_h23_an_async_strategy_is_awaited():
@@ -148,7 +148,7 @@ def test_a13_h23_whatever_is_chosen_the_budget_and_the_pairs_hold(chosen, limit)
     result = fitted(lambda view: chosen, limit=limit)
     kept = result.messages()
 
-    assert result.report.output_tokens <= limit
+    assert result.report.tokens_after <= limit
     assert [c.id for m in kept for c in m.tool_calls] == [m.tool_call_id for m in kept if m.tool_call_id]
     assert kept[-1] == QUERY
     assert next(message.role for message in kept if message.role != "system") == "user"
@@ -173,7 +173,7 @@ def test_h14_the_window_is_bounded_by_messages_and_by_tokens(messages, limit, ke
     assert list(result.history.kept) == kept
     assert result.history.placeholder is None
     assert result.report.strategy == "sliding_window"
-    assert result.report.output_tokens <= limit
+    assert result.report.tokens_after <= limit
 
 
 @pytest.mark.parametrize(("places", "kept"), [(5, []), (7, []), (8, [7, 8]), (9, [7, 8]), (10, [5, 6, 7, 8])])

@@ -70,7 +70,7 @@ def test_h2_the_message_that_the_query_answers_is_kept_before_older_ones():
 
 def test_h3_whole_turns_go_oldest_first_and_a_user_message_comes_first():
     rows = [system("rules"), *chat(10), user("now what")]
-    policy = HistoryPolicy(keep_first=False)
+    policy = HistoryPolicy(keep_first_user_message=False)
     kept_before = 0
     for budget in range(20, 240):
         after, fitted = fit_rows(rows, budget, counter=WORDS, history=policy)
@@ -80,7 +80,7 @@ def test_h3_whole_turns_go_oldest_first_and_a_user_message_comes_first():
         assert [rows.index(row) for row in after if row in rows] == sorted(
             rows.index(row) for row in after if row in rows
         )
-        assert fitted.history.whole_turns >= kept_before or fitted.untouched
+        assert fitted.history.whole_turns >= kept_before or fitted.unchanged
         kept_before = fitted.history.whole_turns
 
 
@@ -288,8 +288,8 @@ def test_trim_history_alone_keeps_its_budget_with_system_messages_in_it():
 
 @pytest.mark.parametrize("share", [-1, 101, True, float("nan")])
 def test_policy_is_checked_at_construction(share):
-    with pytest.raises(ValueError, match="first_share"):
-        HistoryPolicy(first_share=share)
+    with pytest.raises(ValueError, match="first_message_max_percent"):
+        HistoryPolicy(first_message_max_percent=share)
 
 
 def test_a_call_in_flight_that_cannot_be_made_small_enough_is_an_error():

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextRequest, Message, Trimming, counter_for, fit, plan, trim_history
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.fitting.report_builder import message_stretches, stretches, turn_stretches
 from ctxopt_core.reports.rows import Stretch
 from ctxopt_core.shortening.shorten_message import Shortened
 from shown_requests import BUDGET, WORDS, shown_request
 
-STATES = ("kept", "shortened", "summarised", "dropped")
+STATES = ("kept", "shortened", "summarized", "dropped")
 
 
 def conversation(roles):
     letters = {"s": "system", "u": "user", "a": "assistant"}
-    return Conversation([Message(role=letters[letter], content="word") for letter in roles], WORDS)
+    return CountedConversation([Message(role=letters[letter], content="word") for letter in roles], WORDS)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def conversation(roles):
             id="shortened-message",
         ),
         pytest.param(
-            "uaua", {"kept": (2, 3), "summarized": (0, 1)}, [Stretch(summarised=1), Stretch(kept=1)], id="summarised"
+            "uaua", {"kept": (2, 3), "summarized": (0, 1)}, [Stretch(summarized=1), Stretch(kept=1)], id="summarized"
         ),
         pytest.param("", {"kept": ()}, [], id="none"),
     ],
@@ -58,7 +58,7 @@ def test_messages_are_told_where_the_conversation_is_not_known():
 
     assert [part.state for part in message_stretches(trimming)] == [
         "kept",
-        "summarised",
+        "summarized",
         "dropped",
         "shortened",
         "kept",
@@ -114,10 +114,10 @@ def test_m2_the_strip_of_a_report_has_every_turn_once():
     assert report.to_dict()["history"]["strip"] == json.loads(json.dumps(report.to_dict()))["history"]["strip"]
 
 
-def test_an_untouched_conversation_is_one_stretch():
+def test_an_unchanged_conversation_is_one_stretch():
     report = plan(shown_request(turns=3, documents=1), ContextBudget(max_input_tokens=10_000), counter=WORDS)
 
-    assert report.untouched
+    assert report.unchanged
     assert report.history_strip == (Stretch(kept=3),)
 
 

@@ -26,11 +26,11 @@ def turns(question, answer, number):
 def fitted(messages, limit=300, documents=(), **options):
     asked = []
 
-    def summarise(transcript):
+    def summarize(transcript):
         asked.append(transcript)
         return "They spoke of lanterns."
 
-    policy = HistoryPolicy(strategy="hybrid", summarizer=summarizer(summarise), **options)
+    policy = HistoryPolicy(strategy="hybrid", summarizer=summarizer(summarize), **options)
     request = ContextRequest(history=[*messages, QUERY], documents=documents)
     return fit(request, ContextBudget(max_input_tokens=limit), counter=WORDS, history=policy), asked
 
@@ -40,7 +40,7 @@ HITS = turns("Where is lantern 7? Part {}", "Lantern 7 hangs at pier 7.", 20)
 NEWEST = turns("What of the ropes, {}?", "They are coiled well.", 20)
 
 
-def test_h17_what_is_relevant_is_kept_and_the_rest_summarised():
+def test_h17_what_is_relevant_is_kept_and_the_rest_summarized():
     messages = turns("Question {0} about lantern {0}?", "Lantern {0} hangs at pier {0} of the harbour.", 40)
     result, [transcript] = fitted(messages)
 
@@ -48,13 +48,13 @@ def test_h17_what_is_relevant_is_kept_and_the_rest_summarised():
     assert {78, 79, 80} <= set(result.history.kept)
     assert "They spoke of lanterns." in result.history.placeholder
     assert "Question 7 " not in transcript
-    assert result.report.history.summarised == 81 - len(result.history.kept)
+    assert result.report.history.summarized == 81 - len(result.history.kept)
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0, 1), (20, 2), (50, 6), (80, 9)])
 def test_h17_the_newest_turns_take_their_share_before_what_is_relevant(share, kept):
     """The newest turns say nothing of what is asked, and of what does there is more than fits."""
-    result, [transcript] = fitted([*OLD, *HITS, *NEWEST], recent_share=share)
+    result, [transcript] = fitted([*OLD, *HITS, *NEWEST], recent_percent=share)
     newest = [n for n in result.history.kept if 60 <= n < 100]
 
     assert newest == list(range(100 - 2 * kept, 100))
@@ -67,7 +67,7 @@ def test_h17_the_history_is_left_alone_while_it_fits_beside_documents_that_do_no
     documents = [Document(text=f"Pier {n} is long. " * 40, id=str(n)) for n in range(10)]
     result, asked = fitted(HITS[:4], limit=300, documents=documents)
 
-    assert not result.untouched
+    assert not result.unchanged
     assert list(result.history.kept) == list(range(5))
     assert result.history.placeholder is None
     assert asked == []
@@ -84,7 +84,7 @@ def test_h16_h17_the_summary_has_its_place_where_the_first_turn_is_about_the_que
 
 
 @pytest.mark.parametrize("limit", [200, 300])
-def test_h16_h17_results_without_a_call_are_not_summarised(limit):
+def test_h16_h17_results_without_a_call_are_not_summarized(limit):
     stray = Message(role="tool", content="stray words", tool_call_id="nowhere")
     result, [transcript] = fitted([*OLD, stray, *NEWEST, *HITS, *NEWEST], limit)
 
@@ -106,7 +106,7 @@ def test_h17_documents_do_not_take_the_room_that_is_kept_for_the_summary(strateg
     result = fit(request, ContextBudget(max_input_tokens=limit), counter=WORDS, history=policy)
 
     report = result.report
-    assert report.fell_back_to is None
+    assert report.fallback is None
     assert "They spoke of lanterns." in result.history.placeholder
     parts = report.fixed + sum(component.after for component in report.components.values())
-    assert parts == report.output_tokens <= limit
+    assert parts == report.tokens_after <= limit

@@ -31,8 +31,8 @@ def chat(length: int, fact_at: int) -> list[Message]:
     return [m for number in range(length) for m in turn(number, FACT if number == fact_at else "")]
 
 
-def trimmed(messages, budget, *, task=ASKED, policy=RELEVANT):
-    return trim_history(messages, budget, WORDS, policy=policy, task=task)
+def trimmed(messages, budget, *, ranking_query=ASKED, policy=RELEVANT):
+    return trim_history(messages, budget, WORDS, policy=policy, ranking_query=ranking_query)
 
 
 @pytest.mark.parametrize("fact_at", [0, 1, 12, 20, 38])
@@ -56,8 +56,8 @@ def test_h15_what_stands_around_a_hit_comes_along():
 
 def test_h15_the_newest_turns_take_their_share_first():
     messages = chat(40, 12)
-    few = trimmed(messages, 400, policy=HistoryPolicy(strategy="relevance", recent_share=0)).kept
-    many = trimmed(messages, 400, policy=HistoryPolicy(strategy="relevance", recent_share=80)).kept
+    few = trimmed(messages, 400, policy=HistoryPolicy(strategy="relevance", recent_percent=0)).kept
+    many = trimmed(messages, 400, policy=HistoryPolicy(strategy="relevance", recent_percent=80)).kept
 
     assert set(range(60, 80)) <= set(many)
     assert not set(range(60, 80)) <= set(few)
@@ -114,17 +114,17 @@ def test_h15_the_note_of_an_earlier_fit_is_replaced():
     assert trimming.placeholder_after == 0
 
 
-@pytest.mark.parametrize("task", ["", "  \n"], ids=["empty", "blank"])
-def test_h15_without_a_task_the_newest_turns_are_kept(task):
+@pytest.mark.parametrize("ranking_query", ["", "  \n"], ids=["empty", "blank"])
+def test_h15_without_a_ranking_query_the_newest_turns_are_kept(ranking_query):
     messages = chat(40, 12)
 
-    kept = trimmed(messages, 200, task=task)
-    assert kept.fell_back_to == "turns"
-    assert replace(kept, fell_back_to=None) == trimmed(messages, 200, policy=HistoryPolicy(strategy="turns"))
+    kept = trimmed(messages, 200, ranking_query=ranking_query)
+    assert kept.fallback == "turns"
+    assert replace(kept, fallback=None) == trimmed(messages, 200, policy=HistoryPolicy(strategy="turns"))
 
 
 def test_h15_a_task_of_which_nothing_is_found_keeps_the_newest_turns_too():
-    assert set(range(72, 80)) <= set(trimmed(chat(40, 12), 200, task="zyx?").kept)
+    assert set(range(72, 80)) <= set(trimmed(chat(40, 12), 200, ranking_query="zyx?").kept)
 
 
 def test_h15_a_scorer_is_asked_once_for_every_message():
@@ -147,7 +147,7 @@ def test_h15_a_scorer_is_not_asked_when_there_is_nothing_to_choose():
     policy = HistoryPolicy(strategy="relevance", scorer=scorer)
     trimmed(chat(4, 1), 10_000, policy=policy)
     trimmed([], 10, policy=policy)
-    trimmed(chat(40, 12), 200, task="", policy=policy)
+    trimmed(chat(40, 12), 200, ranking_query="", policy=policy)
 
 
 def test_h15_words_still_count_beside_a_scorer():
@@ -212,7 +212,7 @@ def test_h15_the_query_of_the_request_decides_and_the_report_says_so():
     fitted = fit(request, ContextBudget(max_input_tokens=240), counter=WORDS, history=RELEVANT)
 
     assert {24, 25} <= set(fitted.history.kept)
-    assert (fitted.report.strategy, fitted.report.fell_back_to) == ("relevance", None)
+    assert (fitted.report.strategy, fitted.report.fallback) == ("relevance", None)
     assert fitted.report.within_budget
 
 
@@ -220,7 +220,7 @@ def test_h15_a_blank_query_falls_back_to_the_newest_turns_and_the_report_says_so
     request = ContextRequest(query=" ", history=chat(40, 12))
     fitted = fit(request, ContextBudget(max_input_tokens=240), counter=WORDS, history=RELEVANT)
 
-    assert fitted.report.fell_back_to == "turns"
+    assert fitted.report.fallback == "turns"
 
 
 @settings(deadline=None)
@@ -235,7 +235,7 @@ def test_h15_the_budget_holds_and_turns_are_whole(lengths, hits, budget, share):
     for number, length in enumerate(lengths):
         said = FACT if number in hits else f"w{number} " * length
         messages += [Message(role="user", content=said), Message(role="assistant", content=f"Noted {number}.")]
-    trimming = trimmed(messages, budget, policy=HistoryPolicy(strategy="relevance", recent_share=share))
+    trimming = trimmed(messages, budget, policy=HistoryPolicy(strategy="relevance", recent_percent=share))
 
     assert trimming.tokens <= budget
     whole = [index for index in trimming.kept if index not in trimming.shortened]
@@ -252,7 +252,7 @@ def test_worth_of_nothing():
     ("values", "message"),
     [
         ({"strategy": "oldest"}, "`strategy` must be one of 'auto', 'turns'"),
-        ({"recent_share": 101}, "`recent_share` must be a percentage"),
+        ({"recent_percent": 101}, "`recent_percent` must be a percentage"),
         ({"scorer": "bm25"}, "`scorer` must be a function"),
     ],
     ids=["strategy", "recent-share", "scorer"],

@@ -84,7 +84,7 @@ def test_h21_most_of_a_request_repeats_the_one_before(messages, limit, wanted):
     for request in requests_of(messages):
         fitted = fitted_messages(request, limit)
         now = fitted.messages()
-        assert fitted.report.output_tokens <= limit
+        assert fitted.report.tokens_after <= limit
         sent += sum(map(tokens, now))
         repeated += sum(map(tokens, common_start(before, now)))
         before = now
@@ -97,8 +97,8 @@ def test_h21_the_report_says_what_repeats(messages, limit, wanted):
     for request in requests_of(messages):
         fitted = fitted_messages(request, limit)
         now = fitted.messages()
-        if not fitted.untouched and before:
-            assert fitted.report.repeated_tokens == sum(map(tokens, common_start(before, now)))
+        if not fitted.unchanged and before:
+            assert fitted.report.reused_prefix_tokens == sum(map(tokens, common_start(before, now)))
         before = now
 
 
@@ -111,8 +111,8 @@ def test_h21_a_lowered_result_is_reported_with_what_it_counts():
         fitted = fitted_messages(request, 1_500)
         now = fitted.messages()
         below += any(tokens(m) < 100 for m in now if m.role == "tool")
-        if not fitted.untouched and before:
-            assert fitted.report.repeated_tokens == sum(map(tokens, common_start(before, now)))
+        if not fitted.unchanged and before:
+            assert fitted.report.reused_prefix_tokens == sum(map(tokens, common_start(before, now)))
         before = now
     assert below
 
@@ -153,8 +153,8 @@ def test_h21_where_nothing_stable_fits_the_newest_turns_are_kept_and_the_report_
     messages = [*chat(3), user(20, 9), *exchange(900, 9)]
     fitted = fitted_messages(messages, 120)
 
-    assert fitted.report.output_tokens <= 120
-    assert fitted.report.repeated_tokens is None
+    assert fitted.report.tokens_after <= 120
+    assert fitted.report.reused_prefix_tokens is None
     assert "the prefix could not be kept stable within the budget" in fitted.report.notes
 
 
@@ -217,9 +217,9 @@ def test_h21_a_result_that_is_not_read_yet_has_all_the_room_that_there_is(words)
     messages = [user(6, 0), *exchange(words, 0)]
     fitted = fitted_messages(messages, 1_000)
 
-    assert fitted.report.output_tokens == min(fitted.report.input_tokens, 1_000)
+    assert fitted.report.tokens_after == min(fitted.report.tokens_before, 1_000)
     read = fitted_messages([*messages, *exchange(5, 1)], 1_000)
-    assert words < 1_000 or read.report.output_tokens < 200
+    assert words < 1_000 or read.report.tokens_after < 200
 
 
 @pytest.mark.parametrize("messages", [chat(20), agent_run(20, 2, 30)], ids=["chat", "agent"])
@@ -238,7 +238,7 @@ def test_h21_results_that_are_not_read_yet_share_the_room():
     fitted = fitted_messages([user(6, 0), calls, *results], 1_000)
 
     left = [len(shortened.texts[0].split()) for shortened in fitted.history.shortened.values()]
-    assert fitted.report.output_tokens <= 1_000
+    assert fitted.report.tokens_after <= 1_000
     assert sorted(fitted.history.shortened) == [2, 4]
     assert min(left) > 250
 
@@ -280,7 +280,9 @@ def test_h3_h21_a_cut_made_before_the_first_user_message_moves_on_to_it(limit):
     leading = [answer(30, n) for n in range(4)]
     messages = [*leading, user(2, 0), answer(2, 0), user(1, 1)]
 
-    kept = list(fitted_messages(messages, limit, HistoryPolicy(stable_prefix=True, keep_first=False)).history.kept)
+    kept = list(
+        fitted_messages(messages, limit, HistoryPolicy(stable_prefix=True, keep_first_user_message=False)).history.kept
+    )
     assert kept[0] == len(leading)
 
 
@@ -293,4 +295,4 @@ def test_a13_h21_a_stable_prefix_keeps_the_budget(turns, calls, words, limit):
     except ContextBudgetError:
         return
     assert 3 + sum(map(tokens, fitted.messages())) <= limit
-    assert fitted.report.output_tokens <= limit
+    assert fitted.report.tokens_after <= limit

@@ -30,7 +30,7 @@ SUMMARY = "They spoke of lanterns at piers."
 
 
 class Counting:
-    """A function that summarises, and remembers what it was given."""
+    """A function that summarizes, and remembers what it was given."""
 
     def __init__(self, answer=SUMMARY):
         self.answer = answer
@@ -74,19 +74,19 @@ def test_h16_h17_a_summary_stands_for_what_is_left_out(strategy):
     assert SUMMARY in result.history.placeholder
     assert result.messages()[1].content == result.history.placeholder
     assert result.messages()[1].role == "assistant"
-    assert (report.strategy, report.fell_back_to) == (strategy, None)
-    assert report.output_tokens == recounted(result.messages()) <= 300
-    assert report.history.summarised == 81 - report.history.kept > 0
+    assert (report.strategy, report.fallback) == (strategy, None)
+    assert report.tokens_after == recounted(result.messages()) <= 300
+    assert report.history.summarized == 81 - report.history.kept > 0
     assert report.history.dropped == 0
     assert 80 in result.history.kept
 
 
-def test_m2_each_message_is_kept_dropped_or_summarised_once():
+def test_m2_each_message_is_kept_dropped_or_summarized_once():
     blank = Message(role="assistant", content=" ")
     result = fitted(Counting(), messages=[*chat(20), blank, *chat(20)])
     history, report = result.history, result.report.history
 
-    assert report.kept + report.dropped + report.summarised == 82
+    assert report.kept + report.dropped + report.summarized == 82
     assert not set(history.kept) & set(history.summarized)
     assert history.reason(1) == "summarized"
 
@@ -118,7 +118,7 @@ def test_h16_what_answers_no_call_is_not_in_the_transcript():
 
 
 @pytest.mark.parametrize("strategy", ["summarize", "hybrid"])
-def test_h16_h17_a_blank_message_is_neither_summarised_nor_counted(strategy):
+def test_h16_h17_a_blank_message_is_neither_summarized_nor_counted(strategy):
     function = Counting()
     blank = Message(role="assistant", content=" ")
     result = fitted(function, strategy=strategy, messages=[*chat(20), blank, *chat(25)])
@@ -149,7 +149,7 @@ def test_h21_h16_the_report_counts_the_summary_that_repeats_as_it_is_sent():
         now = result.messages()
         if result.history.summarized and before:
             same = list(takewhile(lambda pair: pair[0] == pair[1], zip(before, now, strict=False)))
-            assert result.report.repeated_tokens == sum(4 + len(message.content.split()) for message, _ in same)
+            assert result.report.reused_prefix_tokens == sum(4 + len(message.content.split()) for message, _ in same)
             noted += any(message.synthetic for message, _ in same)
         before = now
     assert noted
@@ -158,7 +158,7 @@ def test_h21_h16_the_report_counts_the_summary_that_repeats_as_it_is_sent():
 @pytest.mark.parametrize("strategy", ["summarize", "hybrid"])
 def test_h16_h17_nothing_is_asked_while_everything_fits(strategy):
     function = Counting()
-    assert fitted(function, strategy=strategy, messages=chat(3)).untouched
+    assert fitted(function, strategy=strategy, messages=chat(3)).unchanged
     assert function.asked == []
 
 
@@ -168,7 +168,7 @@ def test_h16_a_longer_summary_is_cut():
 
     assert "Sentence 4 of many." in result.history.placeholder
     assert len(result.history.placeholder.split()) <= 20 + 12
-    assert result.report.output_tokens <= 400
+    assert result.report.tokens_after <= 400
 
 
 FAILURES = [
@@ -191,9 +191,9 @@ def test_h16_a_failure_keeps_the_newest_turns_and_the_report_says_so(strategy, a
     )
 
     assert result.history.kept == turns.history.kept
-    assert result.report.fell_back_to == "turns"
+    assert result.report.fallback == "turns"
     assert result.report.notes == (f"the summarizer failed with {named}",)
-    assert result.report.history.summarised == 0
+    assert result.report.history.summarized == 0
     assert "secret" not in str(result.report.to_dict())
 
 
@@ -214,11 +214,11 @@ def test_h16_a_failure_can_be_replaced():
 
     assert isinstance(seen[0], OSError)
     assert "No summary today." in result.history.placeholder
-    assert result.report.output_tokens <= 300
+    assert result.report.tokens_after <= 300
 
 
 def test_h16_a_function_that_replaces_nothing_keeps_the_newest_turns():
-    assert fitted(Counting(OSError("down")), on_summary_failure=lambda error: None).report.fell_back_to == "turns"
+    assert fitted(Counting(OSError("down")), on_summary_failure=lambda error: None).report.fallback == "turns"
 
 
 @pytest.mark.parametrize("error", [CancelledError(), KeyError("not a failure here")], ids=["cancelled", "other"])
@@ -230,17 +230,17 @@ def test_h16_other_errors_come_through(error):
 def test_i10_h16_awaited_and_not_the_result_is_the_same():
     plain = fitted(Counting())
 
-    async def summarise(transcript):
+    async def summarize(transcript):
         await asyncio.sleep(0)
         return SUMMARY
 
-    policy = HistoryPolicy(strategy="summarize", summarizer=summarizer(summarise))
+    policy = HistoryPolicy(strategy="summarize", summarizer=summarizer(summarize))
     awaited = asyncio.run(afit(plain.request, ContextBudget(max_input_tokens=300), counter=WORDS, history=policy))
 
     assert awaited.messages() == plain.messages()
 
 
-def test_h16_a_conversation_alone_is_summarised_too():
+def test_h16_a_conversation_alone_is_summarized_too():
     policy = HistoryPolicy(strategy="summarize", summarizer=summarizer(Counting()))
     trimming = trim_history(chat(40), 300, WORDS, policy=policy)
 
@@ -253,9 +253,9 @@ def test_h16_where_there_is_no_room_for_a_summary_the_report_says_so(limit):
     function = Counting()
     report = fitted(function, limit=limit).report
 
-    assert report.output_tokens <= limit
-    assert bool(function.asked) == (report.history.summarised > 0)
-    assert report.history.summarised or any("summary" in note or "stable" in note for note in report.notes)
+    assert report.tokens_after <= limit
+    assert bool(function.asked) == (report.history.summarized > 0)
+    assert report.history.summarized or any("summary" in note or "stable" in note for note in report.notes)
 
 
 @settings(max_examples=40, deadline=None)
@@ -277,7 +277,7 @@ def test_a13_h16_a_summary_never_breaks_the_budget(strategy, limit, turns, docum
         result = fit(request, ContextBudget(max_input_tokens=limit), counter=WORDS, history=policy)
     except ContextBudgetError:
         return
-    assert result.report.output_tokens <= limit
+    assert result.report.tokens_after <= limit
     if not documents:
         assert recounted(result.messages()) <= limit
 
@@ -288,7 +288,9 @@ POLICIES = [
     pytest.param({"max_summary_tokens": 0}, "`max_summary_tokens`", id="no tokens"),
     pytest.param({"on_summary_failure": "ignore"}, "`on_summary_failure` must be", id="failure"),
     pytest.param(
-        {"strategy": "hybrid", "summarizer": summarizer(len), "keep_first": False}, "`keep_first`", id="no head"
+        {"strategy": "hybrid", "summarizer": summarizer(len), "keep_first_user_message": False},
+        "`keep_first_user_message`",
+        id="no head",
     ),
 ]
 

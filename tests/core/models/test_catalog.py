@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ctxopt_core.models import catalog as catalogue
-from ctxopt_core.models.catalog import CatalogueRow, builtin_index, builtin_rows, smallest_chat_window
+from ctxopt_core.models import catalog
+from ctxopt_core.models.catalog import CatalogRow, builtin_index, builtin_rows, smallest_chat_window
 from ctxopt_core.models.model_ids import id_spellings
 from ctxopt_core.models.model_lookup import ModelIndex
 
@@ -92,7 +92,7 @@ def test_t7_an_alias_stands_for_its_target_only(model, limit):
 
 
 @pytest.mark.parametrize(
-    ("alias", "family", "flavour"),
+    ("alias", "family", "flavor"),
     [
         ("claude-sonnet", "claude", "sonnet"),
         ("claude-opus", "claude", "opus"),
@@ -100,20 +100,20 @@ def test_t7_an_alias_stands_for_its_target_only(model, limit):
         ("gemini-flash", "gemini", "flash"),
     ],
 )
-def test_t7_the_usual_aliases_mean_the_newest_model(alias, family, flavour):
+def test_t7_the_usual_aliases_mean_the_newest_model(alias, family, flavor):
     def version(model: str) -> list[int]:
         return [int(part) for part in id_spellings(model)[-1].split("-") if part.isdigit()]
 
-    flavoured = [
+    flavored = [
         model
         for row in builtin_rows()
         for model in row.ids
-        if set(id_spellings(model)[-1].split("-")) - set(map(str, range(10))) == {family, flavour}
+        if set(id_spellings(model)[-1].split("-")) - set(map(str, range(10))) == {family, flavor}
     ]
-    newest = max(flavoured, key=version)
+    newest = max(flavored, key=version)
 
     assert builtin_index().find(alias) is builtin_index().find(newest)
-    assert len(flavoured) > 1
+    assert len(flavored) > 1
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_t8_thousands_of_chat_models_are_known():
 
 
 def test_the_packed_table_is_small():
-    assert len(zlib.compress(Path(catalogue.__file__).with_name("models.json").read_bytes(), 9)) < 100_000
+    assert len(zlib.compress(Path(catalog.__file__).with_name("models.json").read_bytes(), 9)) < 100_000
 
 
 def test_ambiguous_names_are_not_found_and_the_same_with_a_host_are():
@@ -181,8 +181,8 @@ def test_ambiguous_names_are_not_found_and_the_same_with_a_host_are():
     assert all(builtin_index().find(model) for model in ambiguous)
 
 
-def row(kind: str, window: int) -> CatalogueRow:
-    return CatalogueRow(
+def row(kind: str, window: int) -> CatalogRow:
+    return CatalogRow(
         ids=(kind,), context_window=window, kind=kind, tokenizer="other", sources=("a",), checked=date(2026, 11, 29)
     )
 

@@ -26,8 +26,8 @@ def report(*, model="gpt-4o", before=MILLION, after=MILLION, **figures):
         input_budget=after,
         fixed=0,
         reserve=0,
-        untouched=before == after,
-        counted_output=after,
+        unchanged=before == after,
+        counted_after=after,
         model=model,
         count_before=lambda: {"whole": before},
         **figures,
@@ -36,17 +36,19 @@ def report(*, model="gpt-4o", before=MILLION, after=MILLION, **figures):
 
 def test_t15_input_saved_and_cached_cost_follow_the_price_and_the_counts():
     prices = {"gpt-4o": {"input": 2.0, "cached": 0.5}}
-    cost = report(before=3 * MILLION, after=MILLION, repeated_tokens=400_000, prices=prices).cost
+    cost = report(before=3 * MILLION, after=MILLION, reused_prefix_tokens=400_000, prices=prices).cost
 
     assert (cost.input, cost.saved, cost.cached, cost.source) == (2.0, 4.0, pytest.approx(1.4), "user")
 
 
 def test_t15_without_a_discount_what_is_cached_costs_the_same():
-    assert report(repeated_tokens=400_000, prices=OWN).cost.cached == 2.0
+    assert report(reused_prefix_tokens=400_000, prices=OWN).cost.cached == 2.0
 
 
 def test_t15_what_repeats_is_never_more_than_the_request():
-    assert report(after=100, repeated_tokens=900, prices={"gpt-4o": {"input": 2, "cached": 1}}).cost.cached == 0.0001
+    assert (
+        report(after=100, reused_prefix_tokens=900, prices={"gpt-4o": {"input": 2, "cached": 1}}).cost.cached == 0.0001
+    )
 
 
 def test_t15_how_much_is_cached_is_not_told_where_it_is_not_known():
@@ -132,7 +134,7 @@ def test_t15_the_table_is_that_of_genai_prices():
     usage = genai_prices.Usage(input_tokens=5_000, cache_read_tokens=2_000)
     expected = genai_prices.calc_price(usage, "claude-sonnet-4-5", provider_id="anthropic")
 
-    cost = report(model="anthropic/claude-sonnet-4.5", before=9_000, after=5_000, repeated_tokens=2_000).cost
+    cost = report(model="anthropic/claude-sonnet-4.5", before=9_000, after=5_000, reused_prefix_tokens=2_000).cost
     assert cost.cached == float(expected.input_price)
     assert 0 < cost.cached < cost.input
 
@@ -199,13 +201,13 @@ def test_t15_without_a_model_there_is_no_cost():
 
 def test_t15_a_fit_reports_its_cost_and_what_repeats():
     turns = [Message(role=r, content=f"word {i} " * 10) for i in range(40) for r in ("user", "assistant")]
-    budget = ContextBudget.for_model("gpt-4o", target=300, prices={"gpt-4o": {"input": 1_000, "cached": 100}})
+    budget = ContextBudget.for_model("gpt-4o", target_tokens=300, prices={"gpt-4o": {"input": 1_000, "cached": 100}})
     fitted = plan(ContextRequest(history=turns), budget, counter=WORDS, history=HistoryPolicy(stable_prefix=True))
 
-    assert fitted.repeated_tokens > 0
-    assert fitted.cost.input == pytest.approx(fitted.output_tokens / 1_000)
-    assert fitted.cost.saved == pytest.approx(fitted.saved / 1_000)
-    assert fitted.cost.cached == pytest.approx(fitted.cost.input - fitted.repeated_tokens * 0.0009)
+    assert fitted.reused_prefix_tokens > 0
+    assert fitted.cost.input == pytest.approx(fitted.tokens_after / 1_000)
+    assert fitted.cost.saved == pytest.approx(fitted.tokens_saved / 1_000)
+    assert fitted.cost.cached == pytest.approx(fitted.cost.input - fitted.reused_prefix_tokens * 0.0009)
 
 
 def test_t15_the_report_shows_it_and_can_be_priced_anew():

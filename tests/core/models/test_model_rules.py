@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxopt_core.models.catalog import CatalogueRow
+from ctxopt_core.models.catalog import CatalogRow
 
 SCRIPTS = str(Path(__file__).resolve().parents[3] / "scripts")
 TODAY = date(2026, 11, 30)
@@ -26,8 +26,8 @@ def scripts():
     return model_rules, model_sources
 
 
-def reviewed(*ids: str, window: int, limit: int | None = None, answer: int | None = None) -> CatalogueRow:
-    return CatalogueRow(
+def reviewed(*ids: str, window: int, limit: int | None = None, answer: int | None = None) -> CatalogRow:
+    return CatalogRow(
         ids=ids,
         context_window=window,
         max_input_tokens=limit,
@@ -54,7 +54,7 @@ def table_of(scripts, *said: tuple[str, str, int] | tuple[str, str, int, int]):
     return rules.build_table(REVIEWED, {"newest": "gpt-5"}, listings, TODAY)
 
 
-def figures(row: CatalogueRow) -> tuple[int, int | None, int | None]:
+def figures(row: CatalogRow) -> tuple[int, int | None, int | None]:
     return row.context_window, row.max_input_tokens, row.max_output_tokens
 
 

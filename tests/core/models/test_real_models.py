@@ -25,14 +25,14 @@ for row in builtin_rows():
 
 @pytest.mark.parametrize(("model", "expected"), [pytest.param(*row, id=row[0]) for row in expected_figures()])
 def test_t8_real_ids_get_their_own_figures(model, expected):
-    window = resolve_window(model, on_unknown="error")
+    window = resolve_window(model, on_unknown_model="error")
 
     assert (window.context_window, window.max_input_tokens, window.max_output_tokens) == (
         expected.context_window,
         expected.max_input_tokens,
         expected.max_output_tokens,
     )
-    assert ((window.encoding, window.safety_factor), window.source) == (expected.encoding, "catalogue")
+    assert ((window.encoding, window.safety_factor), window.source) == (expected.encoding, "catalog")
 
 
 def test_t8_the_table_holds_forty_ids_and_more_than_a_hundred_and_fifty_others():

@@ -29,15 +29,13 @@ def broken_source(model: str) -> int:
 @pytest.mark.parametrize(
     ("arguments", "window", "source"),
     [
-        pytest.param({}, 128_000, "catalogue", id="built-in"),
-        pytest.param({"catalogue": {"gpt-4o": 3000}}, 3000, "user catalogue", id="user"),
-        pytest.param({"catalogue": {"gpt-4o": 3000}, "live": 2000}, 2000, "live", id="live"),
+        pytest.param({}, 128_000, "catalog", id="built-in"),
+        pytest.param({"catalog": {"gpt-4o": 3000}}, 3000, "user catalog", id="user"),
+        pytest.param({"catalog": {"gpt-4o": 3000}, "live": 2000}, 2000, "live", id="live"),
         pytest.param(
-            {"catalogue": {"gpt-4o": 3000}, "live": 2000, "context_window": 1000}, 1000, "explicit", id="explicit"
+            {"catalog": {"gpt-4o": 3000}, "live": 2000, "context_window": 1000}, 1000, "explicit", id="explicit"
         ),
-        pytest.param(
-            {"catalogue": {"gpt-3": 3000}, "live": {"max_output_tokens": 5}}, 128_000, "catalogue", id="silent"
-        ),
+        pytest.param({"catalog": {"gpt-3": 3000}, "live": {"max_output_tokens": 5}}, 128_000, "catalog", id="silent"),
     ],
 )
 def test_t9_the_first_source_that_knows_decides(arguments, window, source):
@@ -73,11 +71,11 @@ def test_m5_the_warning_points_at_the_caller_and_comes_once():
 
 def test_t9_an_unknown_model_can_be_an_error():
     with pytest.raises(UnknownModelError, match="'t9-strict' is not known; pass `context_window`"):
-        resolve_window("t9-strict", on_unknown="error")
+        resolve_window("t9-strict", on_unknown_model="error")
 
 
 def test_t9_an_explicit_window_makes_a_model_known():
-    assert resolve_window("t9-mine", context_window=500, on_unknown="error").context_window == 500
+    assert resolve_window("t9-mine", context_window=500, on_unknown_model="error").context_window == 500
 
 
 def test_t9_a_catalogued_window_says_when_it_was_checked():
@@ -87,7 +85,7 @@ def test_t9_a_catalogued_window_says_when_it_was_checked():
 @pytest.mark.parametrize(
     ("model", "arguments", "expected"),
     [
-        pytest.param("gpt-5", {}, (400_000, 272_000, 128_000), id="catalogue"),
+        pytest.param("gpt-5", {}, (400_000, 272_000, 128_000), id="catalog"),
         pytest.param(
             "gpt-5", {"live": {"max_input_tokens": 272_000}}, (400_000, 272_000, 128_000), id="live-input-limit"
         ),
@@ -118,7 +116,7 @@ def test_t9_limits_of_one_source_are_completed_not_mixed(model, arguments, expec
 
 def test_t6_overriding_the_model_changes_window_and_encoding_and_leaves_no_trace():
     before = resolve_window("gpt-4")
-    other = resolve_window("gpt-4o", context_window=5000, catalogue={"gpt-4": 1}, live=7)
+    other = resolve_window("gpt-4o", context_window=5000, catalog={"gpt-4": 1}, live=7)
 
     assert (before.context_window, before.encoding) == (SMALLEST, "cl100k_base")
     assert (other.context_window, other.encoding) == (5000, "o200k_base")
@@ -146,7 +144,7 @@ def test_t10_what_is_no_amount_is_an_error(name, tokens):
 
 
 @pytest.mark.parametrize(
-    ("catalogue", "expected"),
+    ("catalog", "expected"),
     [
         pytest.param({"gpt-4o": 1000}, (1000, None), id="amount"),
         pytest.param({"gpt-4o": "1000"}, (1000, None), id="text"),
@@ -160,23 +158,23 @@ def test_t10_what_is_no_amount_is_an_error(name, tokens):
         pytest.param({}, (128_000, None), id="empty"),
     ],
 )
-def test_t16_a_catalogue_of_ones_own_is_asked_first(catalogue, expected):
-    window = resolve_window("openai/gpt-4o", catalogue=catalogue)
+def test_t16_a_catalog_of_ones_own_is_asked_first(catalog, expected):
+    window = resolve_window("openai/gpt-4o", catalog=catalog)
 
     assert (window.context_window, window.max_input_tokens) == expected
     assert window.model == "openai/gpt-4o"
 
 
 def test_t16_it_is_read_again_each_time():
-    catalogue = {"t16-mine": 1000}
-    first = resolve_window("t16-mine", catalogue=catalogue)
-    catalogue["t16-mine"] = 2000
+    catalog = {"t16-mine": 1000}
+    first = resolve_window("t16-mine", catalog=catalog)
+    catalog["t16-mine"] = 2000
 
-    assert (first.context_window, resolve_window("t16-mine", catalogue=catalogue).context_window) == (1000, 2000)
+    assert (first.context_window, resolve_window("t16-mine", catalog=catalog).context_window) == (1000, 2000)
 
 
 def test_t16_it_may_name_the_encoding():
-    window = resolve_window("t16-llama", catalogue={"t16-llama": {"context_window": 9, "encoding": "cl100k_base"}})
+    window = resolve_window("t16-llama", catalog={"t16-llama": {"context_window": 9, "encoding": "cl100k_base"}})
 
     assert (window.encoding, window.exact, window.safety_factor) == ("cl100k_base", True, 1.0)
 
@@ -194,9 +192,9 @@ def test_t16_it_may_name_the_encoding():
 )
 def test_t16_a_broken_row_is_skipped_with_one_warning(request, entry, problem):
     broken = f"t16-{request.node.callspec.id}"
-    catalogue = {broken: entry, "gpt-4o-2024-11-20": 3000, "gpt-4o": 1000}
+    catalog = {broken: entry, "gpt-4o-2024-11-20": 3000, "gpt-4o": 1000}
     with pytest.warns(WindowSourceWarning, match=rf"'{broken}' was skipped: .*{problem}") as caught:
-        found = [resolve_window("openai/gpt-4o", catalogue=catalogue).context_window for _ in range(2)]
+        found = [resolve_window("openai/gpt-4o", catalog=catalog).context_window for _ in range(2)]
 
     assert found == [1000, 1000]
     assert len(caught) == 1
@@ -204,32 +202,30 @@ def test_t16_a_broken_row_is_skipped_with_one_warning(request, entry, problem):
 
 def test_t16_a_name_that_is_no_text_is_a_broken_row():
     with pytest.warns(WindowSourceWarning, match="of 4 was skipped: `model` must be the id"):
-        assert resolve_window("t16-four", catalogue={4: 10, "t16-four-8b": 5, "host/t16-four": 20}).context_window == 20
+        assert resolve_window("t16-four", catalog={4: 10, "t16-four-8b": 5, "host/t16-four": 20}).context_window == 20
 
 
 def test_t16_a_broken_live_value_is_skipped_with_a_warning():
     with pytest.warns(WindowSourceWarning, match="the live entry of 'gpt-4-turbo' was skipped"):
-        assert resolve_window("gpt-4-turbo", live={"context_window": "lots"}).source == "catalogue"
+        assert resolve_window("gpt-4-turbo", live={"context_window": "lots"}).source == "catalog"
 
 
 def test_t16_a_source_that_raises_does_not_fail_the_run():
-    with pytest.warns(WindowSourceWarning, match="`catalogue` raised ConnectionError when asked for 'o3'") as caught:
-        found = [resolve_window("o3", catalogue=broken_source) for _ in range(2)]
+    with pytest.warns(WindowSourceWarning, match="`catalog` raised ConnectionError when asked for 'o3'") as caught:
+        found = [resolve_window("o3", catalog=broken_source) for _ in range(2)]
 
-    assert {window.source for window in found} == {"catalogue"}
+    assert {window.source for window in found} == {"catalog"}
     assert len(caught) == 1
 
 
-def test_t16_a_catalogue_of_another_type_is_an_error():
-    with pytest.raises(
-        TypeError, match="`catalogue` must be a mapping or a function from model id to window, got list"
-    ):
-        resolve_window("gpt-4o", catalogue=["gpt-4o"])
+def test_t16_a_catalog_of_another_type_is_an_error():
+    with pytest.raises(TypeError, match="`catalog` must be a mapping or a function from model id to window, got list"):
+        resolve_window("gpt-4o", catalog=["gpt-4o"])
 
 
 def test_an_unknown_way_to_handle_unknown_models_is_an_error():
-    with pytest.raises(ValueError, match="`on_unknown` must be 'fallback' or 'error', got 'ignore'"):
-        resolve_window("gpt-4o", on_unknown="ignore")
+    with pytest.raises(ValueError, match="`on_unknown_model` must be 'fallback' or 'error', got 'ignore'"):
+        resolve_window("gpt-4o", on_unknown_model="ignore")
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ ROWS = [{"role": "user", "content": [{"type": "text", "text": "what is this"}, i
 def test_t13_the_model_of_the_budget_decides_and_the_bytes_are_never_counted(budget, tokens):
     report = plan(ContextRequest(history=OpenAIMessages(ROWS)), budget, counter=WORDS)
 
-    assert report.output_tokens == 3 + (3 + 1 + 3) + tokens
+    assert report.tokens_after == 3 + (3 + 1 + 3) + tokens
     assert report.encoding == "<lambda>"
 
 
@@ -211,25 +211,27 @@ def test_t13_a_window_of_ones_own_names_the_model_too():
     window = ModelWindow(model="gpt-4o", context_window=900, encoding="o200k_base", exact=True)
     report = plan(ContextRequest(history=OpenAIMessages(ROWS)), ContextBudget.for_model(window), counter=WORDS)
 
-    assert report.untouched
-    assert not plan(ContextRequest(history=OpenAIMessages(ROWS)), ContextBudget(target=800), counter=WORDS).untouched
+    assert report.unchanged
+    assert not plan(
+        ContextRequest(history=OpenAIMessages(ROWS)), ContextBudget(target_tokens=800), counter=WORDS
+    ).unchanged
 
 
 def test_t13_messages_of_anthropics_form_cost_what_claude_charges_where_no_model_is_named():
     rows = [{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://a.b/c"}}]}]
-    report = plan(ContextRequest(history=AnthropicMessages(rows)), ContextBudget(target=5_000), counter=WORDS)
+    report = plan(ContextRequest(history=AnthropicMessages(rows)), ContextBudget(target_tokens=5_000), counter=WORDS)
 
-    assert report.output_tokens == 3 + 4 + 1_500
+    assert report.tokens_after == 3 + 4 + 1_500
 
 
 def test_t13_a_kept_image_is_the_identical_part():
     rows = [{"role": "user", "content": "word " * 900}, {"role": "assistant", "content": "so"}, *ROWS]
     before = copy.deepcopy(rows)
-    budget = ContextBudget.for_model("gpt-4o", target=1_000)
+    budget = ContextBudget.for_model("gpt-4o", target_tokens=1_000)
     fitted = fit(ContextRequest(history=OpenAIMessages(rows)), budget, counter=WORDS)
     left = fitted_openai(rows, fitted.history)
 
-    assert not fitted.untouched
+    assert not fitted.unchanged
     assert left[-1] is rows[-1]
     assert rows == before
 
@@ -276,4 +278,4 @@ def test_a_counter_with_rules_is_a_value_that_travels():
     assert same.count("two words") == counter.count("two words")
     assert isinstance(same, TokenCounter)
     assert counter != counter_of(ContextBudget.for_model("gpt-4o"))
-    assert counter_of(ContextBudget(target=9)) == counter_for("o200k_base")
+    assert counter_of(ContextBudget(target_tokens=9)) == counter_for("o200k_base")

@@ -206,29 +206,29 @@ ROWS = [{"role": r, "content": f"message {i} {'word ' * 30}"} for i in range(30)
 @pytest.mark.parametrize("model", ["gpt-4o", None])
 @pytest.mark.parametrize("target", [400, 500, 800])
 def test_t2_a_fit_leaves_room_for_the_schemas_as_json(target, model):
-    budget = ContextBudget.for_model(model, target=target) if model else ContextBudget(target=target)
+    budget = ContextBudget.for_model(model, target_tokens=target) if model else ContextBudget(target_tokens=target)
     history = [Message(**row) for row in ROWS] + [Message(role="user", content="and now?")]
     fitted = fit(ContextRequest(history=history, tools=TOOLS), budget)
     rows = [{"role": message.role, "content": message.content} for message in fitted.messages()]
 
-    assert fitted.report.output_tokens <= recount(rows, TOOLS) <= target
+    assert fitted.report.tokens_after <= recount(rows, TOOLS) <= target
     counted = fitted.report.fixed + sum(component.after for component in fitted.report.components.values())
-    assert fitted.report.output_tokens == counted
+    assert fitted.report.tokens_after == counted
 
 
 def test_t2_a_system_message_that_is_emptied_no_longer_carries_the_tools():
     request = ContextRequest(system="word " * 400, query="why is that so?", tools=TOOLS)
-    fitted = fit(request, ContextBudget.for_model("gpt-4o", target=260, shares=Shares(system=0)))
+    fitted = fit(request, ContextBudget.for_model("gpt-4o", target_tokens=260, shares=Shares(system=0)))
 
     assert not any(fitted.system)
     rows = [{"role": "user", "content": fitted.query[0]}]
-    assert fitted.report.output_tokens == recount(rows) + schema_tokens("gpt-4o", TOOLS, count_text)
+    assert fitted.report.tokens_after == recount(rows) + schema_tokens("gpt-4o", TOOLS, count_text)
 
 
 def test_a10_schemas_are_fixed_and_never_reported_as_saved():
     request = ContextRequest(history=[Message(**row) for row in ROWS], tools=TOOLS)
-    report = plan(request, ContextBudget.for_model("gpt-4o", target=500))
-    bare = plan(ContextRequest(history=request.history), ContextBudget.for_model("gpt-4o", target=500))
+    report = plan(request, ContextBudget.for_model("gpt-4o", target_tokens=500))
+    bare = plan(ContextRequest(history=request.history), ContextBudget.for_model("gpt-4o", target_tokens=500))
 
     assert report.fixed - bare.fixed == schema_tokens("gpt-4o", TOOLS, count_text)
-    assert report.saved == report.input_tokens - report.output_tokens
+    assert report.tokens_saved == report.tokens_before - report.tokens_after

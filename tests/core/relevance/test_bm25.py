@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ctxopt_core.relevance.bm25 import bm25_scorer, bm25_scores, terms_of, tokenize
 from ctxopt_core.relevance.feedback import bm25_of_messages, bm25_with_feedback
-from ctxopt_core.runtime.text_cache import TextMemory
+from ctxopt_core.runtime.text_cache import TextCache
 from hostile_text import hostile_text
 
 
@@ -91,7 +91,7 @@ def test_feedback_finds_a_text_by_a_word_that_the_query_does_not_name():
 
 
 def test_scores_are_those_of_the_formula():
-    texts = ["red kiln", "red red brick", "grey wall of brick"]
+    texts = ["red kiln", "red red brick", "gray wall of brick"]
     rarity = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
 
     expected = [
@@ -144,7 +144,7 @@ def test_terms_are_the_same_when_they_are_remembered():
 
 
 def test_a_text_memory_is_bounded_and_keeps_the_newer_half():
-    memory: TextMemory[int] = TextMemory(max_bytes=1000)
+    memory: TextCache[int] = TextCache(max_bytes=1000)
     for number in range(11):
         memory.store(str(number), number, 100)
 
@@ -153,7 +153,7 @@ def test_a_text_memory_is_bounded_and_keeps_the_newer_half():
 
 
 def test_a_text_memory_keeps_the_first_value_and_nothing_too_large():
-    memory: TextMemory[str] = TextMemory(max_bytes=1000)
+    memory: TextCache[str] = TextCache(max_bytes=1000)
     memory.store("kiln", "first", 10)
     memory.store("kiln", "second", 10)
     memory.store("large", "value", 501)

@@ -42,13 +42,13 @@ def test_m1_the_report_has_every_figure():
 
     assert report.input_budget == 340
     assert report.reserve == 60
-    assert report.output_tokens <= 340 < report.input_tokens
-    assert report.saved == report.input_tokens - report.output_tokens
-    assert report.ratio == pytest.approx(report.output_tokens / report.input_tokens)
+    assert report.tokens_after <= 340 < report.tokens_before
+    assert report.tokens_saved == report.tokens_before - report.tokens_after
+    assert report.ratio == pytest.approx(report.tokens_after / report.tokens_before)
     assert report.within_budget
     assert report.context_window == 400
     assert report.strategy == "relevance"
-    assert report.fell_back_to is None
+    assert report.fallback is None
     assert report.exact
     reasons = {row.id: row.reason for row in report.dropped_documents}
     assert reasons["blank"] == "empty"
@@ -57,7 +57,7 @@ def test_m1_the_report_has_every_figure():
         assert component.budget is not None
         assert component.after <= component.before
     total = report.fixed + sum(component.after for component in report.components.values())
-    assert report.output_tokens == pytest.approx(total, abs=4)
+    assert report.tokens_after == pytest.approx(total, abs=4)
 
 
 def test_d14_documents_are_told_with_reason_tokens_and_the_score_that_was_kept():
@@ -88,13 +88,13 @@ def test_an_id_that_is_the_index_of_another_document_is_told_apart():
 
 
 def test_m1_model_window_source_and_encoding_are_named():
-    report = plan(request(), ContextBudget.for_model("gpt-4o", target=300))
+    report = plan(request(), ContextBudget.for_model("gpt-4o", target_tokens=300))
 
     assert report.model == "gpt-4o"
     assert report.context_window == 128_000
-    assert report.window_source == "catalogue"
+    assert report.window_source == "catalog"
     assert report.encoding == "o200k_base"
-    assert not plan(request(), ContextBudget.for_model("claude-sonnet-4-5", target=300)).exact
+    assert not plan(request(), ContextBudget.for_model("claude-sonnet-4-5", target_tokens=300)).exact
 
 
 def test_m1_nothing_in_counts_as_ratio_1():
@@ -102,15 +102,15 @@ def test_m1_nothing_in_counts_as_ratio_1():
 
     assert (
         FitReport(
-            input_budget=1, fixed=0, reserve=0, untouched=False, counted_output=0, count_before=lambda: {"whole": 0}
+            input_budget=1, fixed=0, reserve=0, unchanged=False, counted_after=0, count_before=lambda: {"whole": 0}
         ).ratio
         == 1
     )
-    assert report.untouched
-    assert report.saved == 0
+    assert report.unchanged
+    assert report.tokens_saved == 0
 
 
-@pytest.mark.parametrize("turns", [0, 20], ids=["untouched", "cut"])
+@pytest.mark.parametrize("turns", [0, 20], ids=["unchanged", "cut"])
 def test_m3_the_report_holds_no_content(turns):
     small = ContextRequest(system=SECRET, query=SECRET, history=request(1).history)
     report = plan(request(turns) if turns else small, BUDGET, counter=WORDS)
@@ -151,7 +151,7 @@ def test_one_turn_is_told_as_one(turns, told):
 
 
 def test_a_window_that_is_not_given_has_no_source():
-    report = plan(request(), ContextBudget(target=100), counter=WORDS)
+    report = plan(request(), ContextBudget(target_tokens=100), counter=WORDS)
 
     assert re.search(r"^context window +not given$", report.to_text(), re.MULTILINE)
 

@@ -31,7 +31,7 @@ def fitted(messages, limit, counter=WORDS, **options):
 
 
 def test_h19_the_newest_dropped_questions_and_answers_are_quoted_shortly():
-    result = fitted([*CHAT, QUERY], 600, strategy="turns", note="excerpts")
+    result = fitted([*CHAT, QUERY], 600, strategy="turns", placeholder_content="excerpts")
     first, *lines, last = result.history.placeholder.removesuffix("]").split("\n")
     dropped = [n for n in range(20) if 2 * n not in result.history.kept]
 
@@ -40,12 +40,14 @@ def test_h19_the_newest_dropped_questions_and_answers_are_quoted_shortly():
     assert f"- user: Question {dropped[-1]}: please" in last
     assert f"assistant: Answer {dropped[-1]} is lantern {dropped[-1]}." in last
     assert 1 < len(lines) + 1 < len(dropped)
-    assert result.report.output_tokens <= 600
+    assert result.report.tokens_after <= 600
 
 
 @pytest.mark.parametrize(("share", "lines"), [(0, 0), (5, 0), (20, 3), (100, 18)])
 def test_h19_the_quotes_keep_their_share(share, lines):
-    result = fitted([*CHAT, QUERY], 600, strategy="turns", note="excerpts", note_share=share)
+    result = fitted(
+        [*CHAT, QUERY], 600, strategy="turns", placeholder_content="excerpts", placeholder_max_percent=share
+    )
     said = result.history.placeholder or ""
 
     assert abs(said.count("\n- ") - lines) <= 2 * bool(lines)
@@ -55,14 +57,16 @@ def test_h19_the_quotes_keep_their_share(share, lines):
 @pytest.mark.parametrize(("share", "lines"), [(0, 0), (1, 0), (5, 1), (10, 3), (20, 5), (50, 13), (100, 20)])
 def test_h19_the_quotes_keep_their_share_however_much_room_is_left(share, lines):
     stuck = [Message(role="user", verbatim=("v " * 900,)), Message(role="assistant", content="ok")]
-    result = fitted([*CHAT, *stuck, QUERY], 600, strategy="turns", note="excerpts", note_share=share)
+    result = fitted(
+        [*CHAT, *stuck, QUERY], 600, strategy="turns", placeholder_content="excerpts", placeholder_max_percent=share
+    )
     [_, *quotes] = result.history.placeholder.split("\n")
     room = result.report.components["history"].budget * share // 100
     taken = WORDS.count(result.history.placeholder) - WORDS.count("[41 earlier messages omitted]")
 
     assert len(quotes) == lines
     assert taken <= room
-    assert result.report.output_tokens < 600
+    assert result.report.tokens_after < 600
     assert lines == 20 or taken + 24 > room
 
 
@@ -88,7 +92,7 @@ def test_h19_what_is_seen_elsewhere_is_not_named_in_the_note():
 
 @pytest.mark.parametrize("note", ["identifiers", "count"])
 def test_h19_without_the_option_nothing_is_quoted(note):
-    said = fitted([*CHAT, QUERY], 600, strategy="turns", note=note).history.placeholder
+    said = fitted([*CHAT, QUERY], 600, strategy="turns", placeholder_content=note).history.placeholder
     assert said.endswith("earlier messages omitted]")
 
 
@@ -109,10 +113,10 @@ def test_a16_h19_the_note_of_an_earlier_fit_is_known_again(text, is_one):
 
 @pytest.mark.parametrize("note", ["identifiers", "excerpts", "count"])
 def test_a16_h19_fitting_what_was_fitted_changes_nothing(note):
-    once = fitted([*CHAT, QUERY], 600, note=note)
-    again = fitted(list(once.messages()), 600, note=note)
+    once = fitted([*CHAT, QUERY], 600, placeholder_content=note)
+    again = fitted(list(once.messages()), 600, placeholder_content=note)
 
-    assert again.untouched
+    assert again.unchanged
 
 
 def call(number, arguments):
@@ -134,7 +138,7 @@ def test_h10_huge_arguments_of_an_old_call_are_shortened_to_valid_json():
     assert (left["path"], left["mode"]) == ("/srv/lantern.py", 420)
     assert 0 < len(left["content"]) < 4_000
     assert result.messages()[1].tool_calls[0].id == "c1"
-    assert result.report.output_tokens <= 500
+    assert result.report.tokens_after <= 500
     assert messages[1].tool_calls[0].arguments == HUGE
 
 
@@ -150,7 +154,7 @@ def test_h10_arguments_of_the_current_exchange_are_kept(strategy, limit, kept):
         f"c{n}": arguments[f"c{n}"] for n in kept
     }
     assert messages.index(read[1]) in result.history.shortened
-    assert result.report.output_tokens <= limit
+    assert result.report.tokens_after <= limit
 
 
 def test_h10_small_arguments_are_never_edited():
@@ -185,15 +189,19 @@ def test_h24_the_markers_in_shortened_results_carry_a_reference(options, read):
     messages = [Message(role="user", content="Read."), look, Message(role="tool", content=long, tool_call_id="a")]
     messages += [Message(role="assistant", content="Read it."), QUERY] if read else []
     plain = fitted(messages, 400, COUNTER, **options).messages()
-    referring = fitted(messages, 400, COUNTER, references=True, **options).messages()
+    referring = fitted(messages, 400, COUNTER, recoverable_tool_results=True, **options).messages()
 
     assert not any("reference" in text for message in plain for text in message.texts)
     assert 'reference "' in referring[2].content
-    assert fitted(messages, 400, COUNTER, references=True, **options).report.output_tokens <= 400
+    assert fitted(messages, 400, COUNTER, recoverable_tool_results=True, **options).report.tokens_after <= 400
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [({"note": "names"}, "`note` must be"), ({"note_share": 101}, "`note_share`")]
+    ("options", "said"),
+    [
+        ({"placeholder_content": "names"}, "`placeholder_content` must be"),
+        ({"placeholder_max_percent": 101}, "`placeholder_max_percent`"),
+    ],
 )
 def test_h19_a_policy_says_what_is_wrong(options, said):
     with pytest.raises(ValueError, match=said):

@@ -60,7 +60,7 @@ def test_instructions_that_leave_no_room_are_an_error():
 @pytest.mark.parametrize("messages", [[], [Message(role="assistant"), Message(role="user", content=" \n")]])
 def test_nothing_is_asked_about_messages_that_say_nothing(messages):
     model = PlainModel()
-    with pytest.raises(SummaryError, match=f"nothing to summarise: none of the {len(messages)} messages"):
+    with pytest.raises(SummaryError, match=f"nothing to summarize: none of the {len(messages)} messages"):
         summarizer(model).summarize(messages, WORDS, 20)
     assert model.answer.asked == []
 

@@ -62,7 +62,7 @@ def test_a_point_is_the_mean_of_its_rows_and_none_where_one_of_them_has_no_fit(r
     [
         ({"x": "strategy"}, "`x` must be one of"),
         ({"y": "fuel"}, "`y` must be one of"),
-        ({"by": "colour"}, "`by` must be one of"),
+        ({"by": "color"}, "`by` must be one of"),
         ({"y": "cost"}, "no row has `cost`"),
         ({"x": "fraction"}, "no row has `fraction`"),
     ],
@@ -78,9 +78,9 @@ def test_without_evidence_the_error_says_how_to_get_some():
         Sweep(rows=(row(100, None),)).plot()
 
 
-def test_a_figure_has_a_line_for_each_curve_told_apart_by_more_than_colour():
+def test_a_figure_has_a_line_for_each_curve_told_apart_by_more_than_color():
     pytest.importorskip("matplotlib")
-    strategies = ["turns", "auto", "sliding_window", HistoryPolicy(strategy="turns", keep_first=False)]
+    strategies = ["turns", "auto", "sliding_window", HistoryPolicy(strategy="turns", keep_first_user_message=False)]
     found = sweep(
         gate_request(),
         budgets=[0.2, 0.5, 1.0],

@@ -26,7 +26,7 @@ WORDS = counter_for(lambda text: len(text.split()))
     ids=["system", "query and document", "one of four", "a single text"],
 )
 def test_the_evidence_of_texts_is_the_share_of_them_that_is_kept(kept, share):
-    policy = HistoryPolicy(strategy="turns", keep_first=False, note="count")
+    policy = HistoryPolicy(strategy="turns", keep_first_user_message=False, placeholder_content="count")
     (row,) = sweep(gate_request(), budgets=150, strategies=policy, documents="score", counter=WORDS, evidence=kept)
 
     assert row.evidence == share
@@ -73,7 +73,9 @@ def test_evidence_that_is_no_number_is_an_error(answer):
 @given(conversations, st.booleans())
 def test_the_newest_turns_alone_are_never_fewer_with_a_larger_budget(history, placeholder):
     numbered = [replace(message, content=f"{i}: {message.content}") for i, message in enumerate(history)]
-    policy = HistoryPolicy(strategy="turns", keep_first=False, placeholder=placeholder, note="count")
+    policy = HistoryPolicy(
+        strategy="turns", keep_first_user_message=False, placeholder=placeholder, placeholder_content="count"
+    )
     whole = ["now", *(message.content for message in numbered)]
     table = sweep(
         ContextRequest(query="now", history=numbered),

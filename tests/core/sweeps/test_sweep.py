@@ -35,7 +35,7 @@ def test_there_is_a_row_for_each_combination_in_the_order_of_the_settings():
         [gate_request(), gate_request(turns=3)],
         budgets=[200, 0.5, ContextBudget(context_window=400, output_reserve=100)],
         shares=[Shares(), {"system": 10, "query": 10, "documents": 20, "history": 60}],
-        strategies=["turns", HistoryPolicy(strategy="turns", keep_first=False)],
+        strategies=["turns", HistoryPolicy(strategy="turns", keep_first_user_message=False)],
         documents=["score", DocumentPolicy(selection="passages")],
         counter=WORDS,
     )
@@ -44,13 +44,13 @@ def test_there_is_a_row_for_each_combination_in_the_order_of_the_settings():
     assert [row.request for row in table] == [0] * 24 + [1] * 24
     assert [(row.budget, row.fraction) for row in table[:24:8]] == [(200, None), (600, 0.5), (300, None)]
     assert [row.history_share for row in table[:8:4]] == [25, 60]
-    assert [row.strategy for row in table[:4:2]] == ["turns", "turns(keep_first=False)"]
+    assert [row.strategy for row in table[:4:2]] == ["turns", "turns(keep_first_user_message=False)"]
     assert [row.selection for row in table[:2]] == ["score", "passages"]
 
 
-@pytest.mark.parametrize("budget", [60, 200, 2_000], ids=["tight", "half", "untouched"])
+@pytest.mark.parametrize("budget", [60, 200, 2_000], ids=["tight", "half", "unchanged"])
 def test_a_row_tells_what_the_report_of_a_fit_tells(budget):
-    given_budget = ContextBudget(target=budget, shares=WIDE)
+    given_budget = ContextBudget(target_tokens=budget, shares=WIDE)
     policy = HistoryPolicy(strategy="turns")
     (row,) = sweep(gate_request(), budgets=budget, shares=WIDE, strategies="turns", counter=WORDS)
     report = plan(gate_request(), given_budget, counter=WORDS, history=policy)
@@ -59,8 +59,8 @@ def test_a_row_tells_what_the_report_of_a_fit_tells(budget):
     assert (row.budget, row.system_share, row.query_share, row.documents_share, row.history_share) == (
         *(budget, 10, 10, 20, 60),
     )
-    assert (row.input_tokens, row.output_tokens, row.saved, row.ratio, row.fixed) == (
-        *(report.input_tokens, report.output_tokens, report.saved, report.ratio, report.fixed),
+    assert (row.tokens_before, row.tokens_after, row.tokens_saved, row.ratio, row.fixed) == (
+        *(report.tokens_before, report.tokens_after, report.tokens_saved, report.ratio, report.fixed),
     )
     for name, component in report.components.items():
         assert getattr(row, f"{name}_before") == component.before
@@ -69,10 +69,10 @@ def test_a_row_tells_what_the_report_of_a_fit_tells(budget):
         states.count(state) for state in ("kept", "partial", "dropped")
     ]
     history = report.history
-    assert (row.messages_kept, row.messages_shortened, row.messages_summarised, row.messages_dropped) == (
-        *(history.kept, history.shortened, history.summarised, history.dropped),
+    assert (row.messages_kept, row.messages_shortened, row.messages_summarized, row.messages_dropped) == (
+        *(history.kept, history.shortened, history.summarized, history.dropped),
     )
-    assert row.error is row.fell_back_to is row.evidence is row.cost is None
+    assert row.error is row.fallback is row.evidence is row.cost is None
 
 
 def test_by_default_quarters_of_the_request_are_tried_and_the_last_one_is_all_of_it():
@@ -80,7 +80,7 @@ def test_by_default_quarters_of_the_request_are_tried_and_the_last_one_is_all_of
 
     assert [row.fraction for row in table] == [0.25, 0.5, 0.75, 1.0]
     assert table[-1].ratio == 1
-    assert table[-1].budget == table[-1].input_tokens
+    assert table[-1].budget == table[-1].tokens_before
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_setting_that_cannot_be_fitted_is_a_row_with_the_reason_and_no_figures
     table = sweep(gate_request(), budgets=[2, 300], counter=WORDS, evidence=["Be brief."])
     failed, fitted = table
     with pytest.raises(ContextBudgetError) as raised:
-        fit(gate_request(), ContextBudget(target=2), counter=WORDS)
+        fit(gate_request(), ContextBudget(target_tokens=2), counter=WORDS)
 
     assert failed.error == str(raised.value)
     assert (failed.budget, failed.strategy) == (2, "auto")
@@ -114,7 +114,9 @@ def test_protect_and_task_mean_what_they_mean_in_a_fit():
 
     assert sweep(long_query, budgets=100, counter=WORDS)[0].error is None
     assert sweep(long_query, budgets=100, counter=WORDS, protect="query")[0].error is not None
-    asked = sweep(gate_request(), budgets=120, counter=WORDS, task="Which key opens gate 9?", evidence="key 999")
+    asked = sweep(
+        gate_request(), budgets=120, counter=WORDS, ranking_query="Which key opens gate 9?", evidence="key 999"
+    )
     assert [row.evidence for row in asked] == [1]
 
 
@@ -123,13 +125,13 @@ def test_t15_costs_follow_the_report_where_the_price_is_known():
     unknown = sweep(gate_request(), budgets=[100, 0.5], counter=WORDS)
 
     for row in known:
-        assert row.cost == row.output_tokens * 2 / 1_000_000
-        assert row.cost_saved == pytest.approx(row.saved * 2 / 1_000_000)
+        assert row.cost == row.tokens_after * 2 / 1_000_000
+        assert row.cost_saved == pytest.approx(row.tokens_saved * 2 / 1_000_000)
     assert {row.cost for row in unknown} == {None}
 
 
 def test_own_prices_are_added_to_those_of_a_budget():
-    budget = ContextBudget.for_model("gpt-4o", target=100, prices={"gpt-4o": 9, "gpt-4.1": 1})
+    budget = ContextBudget.for_model("gpt-4o", target_tokens=100, prices={"gpt-4o": 9, "gpt-4.1": 1})
 
     assert sweep(gate_request(), budgets=budget, prices={"gpt-4o": 2})[0].cost == pytest.approx(2 / 10_000, rel=0.1)
 
@@ -138,7 +140,7 @@ def test_a_model_limits_its_budgets_and_counts_with_its_tokenizer():
     row = sweep(gate_request(), budgets=10**9, model="gpt-4o")[0]
 
     assert row.budget == 128_000 - 4_096
-    assert row.input_tokens == plan(gate_request(), ContextBudget.for_model("gpt-4o")).input_tokens
+    assert row.tokens_before == plan(gate_request(), ContextBudget.for_model("gpt-4o")).tokens_before
 
 
 def test_each_text_is_counted_once_over_all_settings_and_each_message_converted_once():
@@ -245,7 +247,7 @@ def test_without_tqdm_a_bar_is_an_error_that_names_the_extra_before_anything_is_
         ({"prices": {"gpt-4o": 1}}, ValueError, "`prices` are by model"),
         ({"progress": 7}, TypeError, "`progress` must be True, None or a function"),
         ({"protect": "history"}, ValueError, "`protect` may name"),
-        ({"task": 7}, TypeError, "`task` must be a text"),
+        ({"ranking_query": 7}, TypeError, "`ranking_query` must be a string"),
         ({"request": []}, ValueError, "`request` must be a ContextRequest or several, got none"),
         ({"request": "hello"}, TypeError, "`request` must be a ContextRequest or several, got str"),
     ],
@@ -273,6 +275,6 @@ def test_rows_are_the_product_of_the_settings_and_each_keeps_its_budget(
     assert len(table) == len(given_requests) * len(budgets) * len(strategies) * len(selections)
     assert table == sweep(given_requests, **arguments, evidence=lambda fitted: fitted.report.ratio)
     for row in table:
-        assert row.error or row.output_tokens <= row.budget
-        assert row.error or row.saved == row.input_tokens - row.output_tokens
+        assert row.error or row.tokens_after <= row.budget
+        assert row.error or row.tokens_saved == row.tokens_before - row.tokens_after
         assert row.error or row.evidence == row.ratio

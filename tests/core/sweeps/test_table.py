@@ -91,9 +91,9 @@ def test_csv_has_a_heading_and_empty_cells_for_what_is_missing():
     rows = list(csv.DictReader(StringIO(swept().to_csv())))
 
     assert tuple(rows[0]) == COLUMNS
-    assert rows[0]["output_tokens"] == rows[0]["evidence"] == ""
+    assert rows[0]["tokens_after"] == rows[0]["evidence"] == ""
     assert rows[0]["error"]
-    assert [int(found["output_tokens"]) for found in rows[1:]] == [found.output_tokens for found in swept()[1:]]
+    assert [int(found["tokens_after"]) for found in rows[1:]] == [found.tokens_after for found in swept()[1:]]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_is_shown_is_bounded_and_says_how_much_is_not(rows):
 
 def test_m3_no_form_of_a_sweep_holds_content():
     secret = ContextRequest(system="hunter2 " * 9, query="hunter2?", history=gate_request().history)
-    found = sweep(secret, budgets=[2, 50, 1.0], counter=WORDS, evidence=["hunter2"], task="hunter2")
+    found = sweep(secret, budgets=[2, 50, 1.0], counter=WORDS, evidence=["hunter2"], ranking_query="hunter2")
 
     for shown in (str(found), repr(found), found.to_html(), found.to_csv(), json.dumps(found.to_dicts())):
         assert "hunter2" not in shown
@@ -178,7 +178,10 @@ def my_notes(transcript):
     ("strategies", "labels"),
     [
         (["turns", "auto"], ["turns", "auto"]),
-        ([HistoryPolicy(), HistoryPolicy(note="count", first_share=5)], ["auto", "auto(first_share=5, note=count)"]),
+        (
+            [HistoryPolicy(), HistoryPolicy(placeholder_content="count", first_message_max_percent=5)],
+            ["auto", "auto(first_message_max_percent=5, placeholder_content=count)"],
+        ),
         ([my_choice, {"strategy": my_choice, "placeholder": False}], ["my_choice", "my_choice(placeholder=False)"]),
         (["turns", {"strategy": "turns"}, "auto"], ["turns #1", "turns #2", "auto"]),
         (
@@ -186,8 +189,11 @@ def my_notes(transcript):
             ["turns(scorer=my_choice, summary_errors=OSError+ValueError)"],
         ),
         (
-            [HistoryPolicy(strategy="summarize", summarizer=summarizer(my_notes), note_share=n) for n in (20, 9)],
-            ["summarize", "summarize(note_share=9)"],
+            [
+                HistoryPolicy(strategy="summarize", summarizer=summarizer(my_notes), placeholder_max_percent=n)
+                for n in (20, 9)
+            ],
+            ["summarize", "summarize(placeholder_max_percent=9)"],
         ),
     ],
     ids=["names", "fields", "functions", "the same twice", "objects", "a model"],
@@ -199,7 +205,7 @@ def test_a_strategy_is_called_by_what_differs_from_the_defaults(strategies, labe
 
 
 def test_a_long_label_is_cut():
-    policy = DocumentPolicy(passage_marker="#" * 500)
+    policy = DocumentPolicy(gap_marker="#" * 500)
     (found,) = sweep(gate_request(), budgets=1.0, documents=policy, counter=WORDS)
 
     assert len(found.selection) == 80
@@ -214,8 +220,8 @@ def test_a_frame_has_the_columns_with_types_that_do_not_depend_on_the_rows():
     assert len({tuple(map(str, frame.dtypes)) for frame in frames}) == 1
     frame = frames[0]
     assert len(frame) == 3
-    assert frame["output_tokens"].dropna().tolist() == [row.output_tokens for row in found[1:]]
-    assert str(frame["output_tokens"].dtype) == "Int64"
+    assert frame["tokens_after"].dropna().tolist() == [row.tokens_after for row in found[1:]]
+    assert str(frame["tokens_after"].dtype) == "Int64"
     assert frame.groupby("strategy")["evidence"].max().to_dict() == {"auto": 1.0}
 
 

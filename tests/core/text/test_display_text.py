@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxopt_core.text.display_text import beginning
+from ctxopt_core.text.display_text import preview
 from hostile_text import hostile_text, huge_samples
 
 
@@ -30,12 +30,12 @@ from hostile_text import hostile_text, huge_samples
     ],
 )
 def test_the_beginning_is_one_line_of_visible_characters(text, expected):
-    assert beginning(text, 10) == expected
+    assert preview(text, 10) == expected
 
 
 @given(text=hostile_text(), limit=st.integers(2, 50))
 def test_it_is_short_and_can_be_encoded(text, limit):
-    shown = beginning(text, limit)
+    shown = preview(text, limit)
 
     assert len(shown) <= limit * len(r"\U000e0000")
     assert "\n" not in shown
@@ -44,4 +44,4 @@ def test_it_is_short_and_can_be_encoded(text, limit):
 
 @pytest.mark.parametrize("name", huge_samples())
 def test_a_million_characters_are_not_read(name):
-    assert len(beginning(huge_samples()[name], 20)) <= 20 * 6
+    assert len(preview(huge_samples()[name], 20)) <= 20 * 6

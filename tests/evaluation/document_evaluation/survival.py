@@ -133,13 +133,13 @@ def answer_share(case: Case, text: str, metrics: Metrics) -> float | None:
     if "messages" in case.item:
         return metrics.answer_token_recall(answers, text)
     unspaced = case.item.get("lang") in UNSPACED
-    wanted = [plain for answer in answers if (plain := normalised(answer)) not in {"", "yes", "no"}]
+    wanted = [plain for answer in answers if (plain := normalized(answer)) not in {"", "yes", "no"}]
     if not any(_stands_in(plain, SEPARATOR.join(case.texts), unspaced=unspaced) for plain in wanted):
         return None
     return float(any(_stands_in(plain, text, unspaced=unspaced) for plain in wanted))
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """Return a text in lower case, as its words alone, without English articles."""
     words = _NOT_WORDS.sub(" ", unicodedata.normalize("NFKC", text).lower())
     return " ".join(_ARTICLES.sub(" ", words).split())
@@ -147,5 +147,5 @@ def normalised(text: str) -> str:
 
 def _stands_in(plain: str, text: str, *, unspaced: bool) -> bool:
     if unspaced:
-        return plain.replace(" ", "") in normalised(text).replace(" ", "")
-    return f" {plain} " in f" {normalised(text)} "
+        return plain.replace(" ", "") in normalized(text).replace(" ", "")
+    return f" {plain} " in f" {normalized(text)} "

@@ -25,39 +25,39 @@ _STOP_WORDS = frozenset(
 
 def bm25_messages(request: Request, budget: int) -> Kept:
     """The messages that share words with the question, stop words aside, best first; what does not fit is skipped."""
-    return _filled(request, _best_first(request), budget, neighbours=0)
+    return _filled(request, _best_first(request), budget, neighbors=0)
 
 
-def bm25_neighbours(request: Request, budget: int) -> Kept:
+def bm25_neighbors(request: Request, budget: int) -> Kept:
     """The same, each with the message before and after it."""
-    return _filled(request, _best_first(request), budget, neighbours=1)
+    return _filled(request, _best_first(request), budget, neighbors=1)
 
 
 def recent_bm25(request: Request, budget: int) -> Kept:
-    """The newest messages up to a fifth, then the best with their neighbours."""
+    """The newest messages up to a fifth, then the best with their neighbors."""
     recent = [place for place, _ in newest(request, int(budget * RECENT_SHARE)).rows]
-    return _filled(request, _best_first(request), budget, neighbours=1, kept=recent)
+    return _filled(request, _best_first(request), budget, neighbors=1, kept=recent)
 
 
-def minilm_neighbours(request: Request, budget: int) -> Kept:
-    """The messages whose embedding is nearest to the question's, best first, each with its neighbours."""
-    return _filled(request, _nearest_first(request.question, _texts(request)), budget, neighbours=1)
+def minilm_neighbors(request: Request, budget: int) -> Kept:
+    """The messages whose embedding is nearest to the question's, best first, each with its neighbors."""
+    return _filled(request, _nearest_first(request.question, _texts(request)), budget, neighbors=1)
 
 
 def oracle(request: Request, budget: int) -> Kept:
     """The gold messages, the shortest first, then the newest ones."""
     rows = request.rows
     gold = sorted(request.evidence, key=lambda place: cost(rows[place]))
-    kept = _filled(request, gold, budget, neighbours=0)
+    kept = _filled(request, gold, budget, neighbors=0)
     newest_first = reversed(range(len(rows)))
-    return _filled(request, newest_first, budget, neighbours=0, kept=[place for place, _ in kept.rows])
+    return _filled(request, newest_first, budget, neighbors=0, kept=[place for place, _ in kept.rows])
 
 
-def _filled(request: Request, order: Iterable[int], budget: int, *, neighbours: int, kept: Sequence[int] = ()) -> Kept:
+def _filled(request: Request, order: Iterable[int], budget: int, *, neighbors: int, kept: Sequence[int] = ()) -> Kept:
     chosen = set(kept)
     left = budget - sum(cost(request.rows[place]) for place in chosen)
     for place in order:
-        around = range(max(0, place - neighbours), min(len(request.rows), place + neighbours + 1))
+        around = range(max(0, place - neighbors), min(len(request.rows), place + neighbors + 1))
         for new in sorted(around, key=lambda other: abs(other - place)):
             tokens = cost(request.rows[new])
             if new not in chosen and tokens <= left:

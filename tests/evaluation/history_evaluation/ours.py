@@ -10,7 +10,7 @@ from typing import Any
 from document_evaluation.cases import COUNTER
 
 import ctxopt_core
-from ctxopt_core import ChatFraming, ContextBudget, ContextRequest, HistoryPolicy, fit
+from ctxopt_core import ChatRenderer, ContextBudget, ContextRequest, HistoryPolicy, fit
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
 from ctxopt_core.history.policy import Strategy
 from history_evaluation.requests import NOTE, Fit, Kept, Request, whole
@@ -71,7 +71,7 @@ def has_stable_prefix() -> bool:
 def fit_with(policy: HistoryPolicy, request: Request, budget: int) -> Kept:
     """Fit with ours; what the question, the tools and the framing cost comes on top of the budget."""
     asked = ContextRequest(query=request.question, history=OpenAIMessages(request.rows), tools=request.tools)
-    room = budget + ChatFraming().fixed(asked, COUNTER) + COUNTER.count(request.question)
+    room = budget + ChatRenderer().overhead_tokens(asked, COUNTER) + COUNTER.count(request.question)
     trimming = fit(asked, ContextBudget(max_input_tokens=room), counter=COUNTER, history=policy).history
     sent = fitted_openai(request.rows, trimming)
     places = iter(trimming.kept)

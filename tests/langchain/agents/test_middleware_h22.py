@@ -21,8 +21,8 @@ ANSWERS = [
 ]
 POLICIES = [
     pytest.param(HistoryPolicy(), id="auto"),
-    pytest.param(HistoryPolicy(strategy="turns", references=True), id="turns"),
-    pytest.param(HistoryPolicy(strategy="relevance", note="excerpts"), id="relevance"),
+    pytest.param(HistoryPolicy(strategy="turns", recoverable_tool_results=True), id="turns"),
+    pytest.param(HistoryPolicy(strategy="relevance", placeholder_content="excerpts"), id="relevance"),
     pytest.param(HistoryPolicy(strategy="sliding_window", max_messages=9), id="window"),
     pytest.param(HistoryPolicy(stable_prefix=True), id="stable prefix"),
 ]

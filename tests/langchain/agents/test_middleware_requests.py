@@ -85,7 +85,7 @@ def test_i3_the_response_format_is_counted_as_it_is_bound(response_format: Any, 
     assert model.refused == []
     [counted] = model.counted
     [report] = reports
-    assert 600 < counted <= report.output_tokens <= 700
+    assert 600 < counted <= report.tokens_after <= 700
     assert len(model.bound[0]["tools"]) > 2 or "response_format" in model.bound[0]
 
 
@@ -168,7 +168,7 @@ async def test_i3_the_report_streams_among_the_events_of_the_agent() -> None:
     agent = create_agent(ScriptedModel(window=700), TOOLS, middleware=[ContextOptimizerMiddleware()])
     seen = [event async for event in agent.astream_events({"messages": CHAT}, version="v2")]
     [report] = [event for event in seen if event["event"] == "on_custom_event"]
-    assert (report["name"], report["data"]["untouched"]) == ("ctxopt_report", False)
+    assert (report["name"], report["data"]["unchanged"]) == ("ctxopt_report", False)
 
 
 @pytest.mark.parametrize("stream_reports", [True, False])
@@ -184,7 +184,7 @@ def test_i3_reports_are_written_to_the_custom_stream_when_asked_for(stream_repor
     [
         pytest.param({"window": 7}, TypeError, "has no setting window; it has attachment_tokens", id="unknown"),
         pytest.param({"prompt": "x"}, TypeError, "has no setting prompt", id="one of another class"),
-        pytest.param({"target": 0}, ValueError, "`target`", id="no tokens"),
+        pytest.param({"target_tokens": 0}, ValueError, "`target_tokens`", id="no tokens"),
         pytest.param({"trigger": 2}, ValueError, "`trigger`", id="trigger"),
         pytest.param({"output_reserve": -1}, ValueError, "`output_reserve`", id="reserve"),
         pytest.param({"protect": ("history",)}, ValueError, "`protect`", id="protect"),
@@ -203,7 +203,7 @@ def test_i3_settings_are_checked_when_the_middleware_is_made(
     ("settings", "budget"),
     [
         pytest.param({}, 900, id="the model's"),
-        pytest.param({"target": 500}, 500, id="target"),
+        pytest.param({"target_tokens": 500}, 500, id="target_tokens"),
         pytest.param({"context_window": 800}, 700, id="window"),
         pytest.param({"max_input_tokens": 650}, 650, id="input"),
         pytest.param({"output_reserve": 300}, 700, id="reserve"),

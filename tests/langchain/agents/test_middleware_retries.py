@@ -41,8 +41,8 @@ def test_i3_a_refused_request_is_sent_once_more_and_smaller() -> None:
     assert answer["messages"][-1].text == "Done."
     assert answer["messages"][:-1] == CHAT
     first, second = reports
-    assert 820 - 100 < first.output_tokens <= 900
-    assert second.input_budget == int(first.output_tokens * 0.75)
+    assert 820 - 100 < first.tokens_after <= 900
+    assert second.input_budget == int(first.tokens_after * 0.75)
     assert model.counted[0] <= second.input_budget
     assert len(model.refused) == len(model.heard) == 1
     assert model.heard[0][-1].text == "How many lanterns are there?"
@@ -54,8 +54,8 @@ def test_i3_a_request_that_was_not_cut_is_made_smaller_than_it_was() -> None:
     whole = sent_tokens(CHAT)
     model.window = whole - 50 + model.max_tokens
     ask(model, on_report=reports.append)
-    assert [report.untouched for report in reports] == [True, False]
-    assert reports[1].input_budget == int(reports[0].input_tokens * 0.75) < whole
+    assert [report.unchanged for report in reports] == [True, False]
+    assert reports[1].input_budget == int(reports[0].tokens_before * 0.75) < whole
     assert len(model.refused) == len(model.heard) == 1
 
 
@@ -112,7 +112,7 @@ def test_i3_a_question_larger_than_the_window_is_an_error_that_fallbacks_know() 
 
 def test_i3_a_request_that_the_model_itself_cannot_fit_is_not_sent_again() -> None:
     reports: list[Any] = []
-    model = with_optimizer(model_with(window=10_000, claimed=10_000), target=100)
+    model = with_optimizer(model_with(window=10_000, claimed=10_000), target_tokens=100)
     agent = create_agent(model, middleware=[ContextOptimizerMiddleware(on_report=reports.append)])
     with pytest.raises(RequestOverflowError):
         agent.invoke({"messages": [HumanMessage(PAGE * 20)]})

@@ -41,7 +41,7 @@ def through_middleware(messages: list[BaseMessage], budget: int, tools: list[Any
 
 
 class RecordingModel(ScriptedModel):
-    """Keeps the messages that it is asked with, before LangChain normalises them."""
+    """Keeps the messages that it is asked with, before LangChain normalizes them."""
 
     asked: list[Any] = Field(default_factory=list)
 

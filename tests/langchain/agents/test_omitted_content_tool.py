@@ -47,7 +47,7 @@ def agent_of(*earlier: BaseMessage, **options: Any) -> tuple[ReadingModel, Any]:
         model,
         tools,
         system_prompt="You keep the log book.",
-        middleware=[ContextOptimizerMiddleware(history=HistoryPolicy(references=True))],
+        middleware=[ContextOptimizerMiddleware(history=HistoryPolicy(recoverable_tool_results=True))],
         checkpointer=InMemorySaver(),
     )
     if earlier:

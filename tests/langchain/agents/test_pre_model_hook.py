@@ -61,27 +61,27 @@ async def test_i3_the_hook_works_in_asynchronous_agents() -> None:
 
 @pytest.mark.parametrize("state", [{"messages": CHAT}, SimpleNamespace(messages=CHAT)], ids=["mapping", "object"])
 def test_i3_the_hook_returns_messages_for_the_model_alone(state: Any) -> None:
-    update = pre_model_hook(target=300).invoke(state)
+    update = pre_model_hook(target_tokens=300).invoke(state)
     assert list(update) == ["llm_input_messages"]
     assert sent_tokens(update["llm_input_messages"]) <= 300
     assert update["llm_input_messages"][-1] is CHAT[-1]
-    whole = pre_model_hook(target=100_000).invoke(state)["llm_input_messages"]
+    whole = pre_model_hook(target_tokens=100_000).invoke(state)["llm_input_messages"]
     assert whole == CHAT
     assert whole is not CHAT
 
 
 def test_i3_the_prompt_of_the_prebuilt_agent_is_counted_and_never_cut() -> None:
-    room = pre_model_hook(target=400, prompt=PAGE * 10).invoke({"messages": CHAT})["llm_input_messages"]
+    room = pre_model_hook(target_tokens=400, prompt=PAGE * 10).invoke({"messages": CHAT})["llm_input_messages"]
     assert sent_tokens([SystemMessage(PAGE * 10), *room]) <= 400
     with pytest.raises(RequestOverflowError):
-        pre_model_hook(target=400, prompt=PAGE * 40).invoke({"messages": CHAT})
+        pre_model_hook(target_tokens=400, prompt=PAGE * 40).invoke({"messages": CHAT})
 
 
 def test_i3_a_prompt_that_cannot_be_counted_is_refused() -> None:
     with pytest.raises(TypeError, match="`prompt` must be a text or a SystemMessage, got function"):
-        pre_model_hook(target=400, prompt=lambda state: [])  # type: ignore[arg-type]
+        pre_model_hook(target_tokens=400, prompt=lambda state: [])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`overflow` must be 'error' when there is a `prompt`"):
-        pre_model_hook(target=400, prompt=PROMPT, overflow="empty")
+        pre_model_hook(target_tokens=400, prompt=PROMPT, overflow="empty")
     with pytest.raises(TypeError, match="pre_model_hook has no setting window"):
         pre_model_hook(window=400)  # type: ignore[call-arg]
 
@@ -118,13 +118,13 @@ def test_i11_a_dict_counts_what_its_prompt_renders() -> None:
 
 def test_i11_a_copy_has_other_settings_and_a_call_may_force_its_own() -> None:
     model = with_optimizer(ScriptedModel(window=700))
-    smaller = model.with_changes(target=200, history={"keep_first": False})
+    smaller = model.with_changes(target_tokens=200, history={"keep_first_user_message": False})
     smaller.invoke(CHAT)
     assert (smaller.last_report.input_budget, model.last_report) == (200, None)
     with pytest.raises(TypeError, match="no setting window"):
         model.with_changes(window=7)  # type: ignore[call-arg]
     optimizer = ContextOptimizer(max_input_tokens=600)
-    forced = optimizer.fit(CHAT, history={"keep_first": False}, target=300)
+    forced = optimizer.fit(CHAT, history={"keep_first_user_message": False}, target_tokens=300)
     assert forced.report.input_budget == 300
     assert forced.value[0] is not CHAT[0]
     assert optimizer.fit(CHAT).value[0] is CHAT[0]

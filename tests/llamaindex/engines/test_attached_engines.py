@@ -23,7 +23,7 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 from chat_engine_runs import FIVE, ScriptedRetriever, nodes_of, preset_history
 from ctxopt_core import ContextBudgetError
 from ctxopt_core.fitting.measured_request import as_given
-from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt import EngineOptimizer
 from llamaindex_ctxopt.engines.attached_engine import read_engine
 from llamaindex_ctxopt.engines.engine_request import EngineRequest
 from llamaindex_ctxopt.storage.message_list_memory import MessageListMemory
@@ -55,13 +55,13 @@ def citing(llm: LLM, size: int = 512) -> CitationQueryEngine:
 
 def counted(engine: Any, llm: LLM, history: Sequence[ChatMessage] = ()) -> int:
     """Return what the framing of an engine counts for the request as it is sent, in tokens."""
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     assert optimizer.attach(engine) is engine
     fitting = optimizer._planner.plan.documents
     assert fitting is not None
-    given, framing = fitting._framed(EngineRequest(query=QUESTION, nodes=FIVE, messages=history))
-    subject = fitting._subject(given, replace(framing, rule=None))
-    return subject.whole(as_given(subject))
+    given, renderer = fitting._framed(EngineRequest(query=QUESTION, nodes=FIVE, messages=history))
+    subject = fitting._subject(given, replace(renderer, rule=None))
+    return subject.count(as_given(subject))
 
 
 def sent(engine: Any, llm: Any) -> int:
@@ -116,7 +116,7 @@ def test_i7_a_query_engine_sends_what_its_framing_says(mode: Any) -> None:
 
 def test_i7_issue_12613_simple_summarize_sends_its_list_in_the_window() -> None:
     llm = ScriptedLLM(context_window=2_000)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     engine = query_engine("simple_summarize", llm)
     engine._node_postprocessors = [optimizer.postprocessor()]
     optimizer.attach(engine).query(QUESTION)
@@ -137,7 +137,7 @@ def test_i7_issue_19268_a_citation_query_engine_splits_again_and_that_is_counted
 @pytest.mark.parametrize("window", [1_500, 2_000, 3_000])
 def test_i7_the_sources_of_a_citation_query_engine_are_within_the_window(window: int) -> None:
     llm = ScriptedLLM(context_window=window)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     nodes = nodes_of(*[300] * 20)
     for item in nodes:
         item.node.metadata["shelf"] = text_of(f"Shelf of {item.node.node_id}:", 30)
@@ -178,7 +178,7 @@ def test_i6_the_prompts_of_a_simple_chat_engine_stand_before_the_history() -> No
 
 def test_i7_a_condense_question_engine_has_two_requests() -> None:
     llm = ScriptedLLM(context_window=2_000, answer_tokens=20)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     inner = query_engine("compact", llm)
     inner._node_postprocessors = [optimizer.postprocessor()]
     engine = CondenseQuestionChatEngine.from_defaults(query_engine=inner, memory=optimizer.memory(), llm=llm)
@@ -198,7 +198,7 @@ def test_i7_issue_16125_a_condensing_prompt_is_within_the_window_too(printed: in
     for number, message in enumerate(history):
         message.additional_kwargs["log"] = text_of(f"Log of message {number}:", printed)
     llm = ScriptedLLM(context_window=4_000)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     memory = optimizer.memory()
     memory.set(history)
     engine = CondensePlusContextChatEngine.from_defaults(
@@ -220,7 +220,7 @@ def test_i7_issue_16125_a_condensing_prompt_is_within_the_window_too(printed: in
     ],
 )
 def test_i7_an_engine_of_an_unknown_kind_is_refused_and_the_known_ones_are_named(engine: object, name: str) -> None:
-    optimizer = ContextOptimizer(llm=chat_llm())
+    optimizer = EngineOptimizer(llm=chat_llm())
     plan = optimizer._planner.plan
     known = "ContextChatEngine, CondenseQuestionChatEngine, SimpleChatEngine, CitationQueryEngine, RetrieverQueryEngine"
     with pytest.raises(TypeError, match=f"`engine` must be one of CondensePlusContextChatEngine, {known}, got {name}"):
@@ -232,4 +232,4 @@ def test_i7_what_is_kept_free_for_llamaindex_must_leave_something() -> None:
     llm = ScriptedLLM(context_window=600)
     engine = chat_engine(ContextChatEngine, llm, [])
     with pytest.raises(ContextBudgetError):
-        ContextOptimizer(llm=llm).attach(engine)
+        EngineOptimizer(llm=llm).attach(engine)

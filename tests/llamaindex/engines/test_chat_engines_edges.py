@@ -22,7 +22,7 @@ from chat_engine_runs import (
 )
 from ctxopt_core import ContextBudgetError
 from engine_parts import Kind
-from llamaindex_ctxopt import ContextOptimizer, with_optimizer
+from llamaindex_ctxopt import EngineOptimizer, with_optimizer
 from made_up_texts import text_of
 from request_tokens import count_text
 from scripted_llms import ScriptedCompletionLLM, ScriptedLLM
@@ -252,7 +252,7 @@ def test_i7_the_completion_model_of_a_wrapped_prompt_is_within_its_window(engine
 
 def test_i7_an_optimizer_told_of_the_system_prompt_needs_no_engine() -> None:
     prompt, llm, retriever = text_of("You keep the log.", 400), ScriptedLLM(), ScriptedRetriever(FIVE)
-    optimizer = ContextOptimizer(llm=llm, system_prompt=prompt)
+    optimizer = EngineOptimizer(llm=llm, system_prompt=prompt)
     memory = optimizer.memory()
     memory.set(preset_history(60))
     engine = ContextChatEngine.from_defaults(

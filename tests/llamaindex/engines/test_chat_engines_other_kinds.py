@@ -12,7 +12,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 
 from chat_engine_runs import FIVE, Conversation, ScriptedRetriever, Turn, nodes_of, preset_history
-from llamaindex_ctxopt import ContextOptimizer, with_optimizer
+from llamaindex_ctxopt import EngineOptimizer, with_optimizer
 from made_up_texts import text_of
 from scripted_llms import ScriptedCompletionLLM, ScriptedLLM
 
@@ -38,7 +38,7 @@ async def held(talk: Conversation, way: str, turns: int) -> list[Turn]:
 
 
 def simple(llm: Any, preset: Sequence[ChatMessage], *, attach: bool, system: str = "") -> Conversation:
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     memory = optimizer.memory()
     memory.set(list(preset))
     engine = SimpleChatEngine.from_defaults(llm=llm, memory=memory, system_prompt=system or None)
@@ -49,7 +49,7 @@ def simple(llm: Any, preset: Sequence[ChatMessage], *, attach: bool, system: str
 
 
 def condensing(llm: Any, preset: Sequence[ChatMessage], *, attach: bool, streaming: bool = False) -> Conversation:
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     retriever = ScriptedRetriever(FIVE)
     memory = optimizer.memory()
     memory.set(list(preset))
@@ -98,7 +98,7 @@ async def test_i6_a_condensed_question_makes_two_calls_with_all_nodes_in_the_sec
 @pytest.mark.parametrize("mode", ["best", "condense_plus_context", "context", "condense_question", "simple"])
 def test_i6_i7_an_engine_that_an_index_makes_takes_the_parts(mode: Any, attach: bool) -> None:
     llm = ScriptedLLM()
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     memory = optimizer.memory()
     memory.set(preset_history(60))
     index = VectorStoreIndex([item.node for item in nodes_of(*[300] * 9)], embed_model=MockEmbedding(embed_dim=4))

@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from chat_engine_runs import nodes_of, preset_history
 from ctxopt_core import ContextBudgetError, FitReport, Shares
-from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt import EngineOptimizer
 from llamaindex_ctxopt.settings import FitSettingValues
 from made_up_texts import text_of
 from node_inputs import FixedRetriever
@@ -22,15 +22,15 @@ from scripted_llms import ScriptedLLM
 
 QUERY = "When did the ferry keep its record?"
 LINES = text_of("Log of the ferry:", 6_000).replace(". ", ".\n")
-LABELLED = [
+LABELED = [
     NodeWithScore(node=TextNode(text=LINES, metadata={"file": "ferries.pdf", "section": "Boats, chapter 3"}), score=0.5)
 ]
 NO_DOCUMENTS = Shares(system=10, query=15, documents=0, history=75)
 
-Made = Callable[[ContextOptimizer, ScriptedLLM, Sequence[NodeWithScore]], Any]
+Made = Callable[[EngineOptimizer, ScriptedLLM, Sequence[NodeWithScore]], Any]
 
 
-def citing(optimizer: ContextOptimizer, llm: ScriptedLLM, nodes: Sequence[NodeWithScore]) -> Any:
+def citing(optimizer: EngineOptimizer, llm: ScriptedLLM, nodes: Sequence[NodeWithScore]) -> Any:
     return CitationQueryEngine.from_args(
         None,  # type: ignore[arg-type]
         llm=llm,
@@ -42,7 +42,7 @@ def citing(optimizer: ContextOptimizer, llm: ScriptedLLM, nodes: Sequence[NodeWi
 
 
 def answering(mode: str) -> Made:
-    def made(optimizer: ContextOptimizer, llm: ScriptedLLM, nodes: Sequence[NodeWithScore]) -> Any:
+    def made(optimizer: EngineOptimizer, llm: ScriptedLLM, nodes: Sequence[NodeWithScore]) -> Any:
         return RetrieverQueryEngine.from_args(
             FixedRetriever(nodes), llm=llm, response_mode=mode, node_postprocessors=[optimizer.postprocessor()]
         )
@@ -69,15 +69,15 @@ def answering(mode: str) -> Made:
 )
 def test_i5_the_best_node_stays_in_part_as_its_engine_renders_it(made: Made, settings: FitSettingValues) -> None:
     llm, reports = ScriptedLLM(), list[FitReport]()
-    optimizer = ContextOptimizer(llm=llm, on_report=reports.append, **settings)
-    response = optimizer.attach(made(optimizer, llm, LABELLED)).query(QUERY)
+    optimizer = EngineOptimizer(llm=llm, on_report=reports.append, **settings)
+    response = optimizer.attach(made(optimizer, llm, LABELED)).query(QUERY)
     assert (len(llm.calls), llm.over) == (1, [])
     assert len(response.source_nodes) >= 1
     assert llm.calls[0].tokens > 2_500
     (report,) = reports
     assert [row.state for row in report.documents] == ["partial"]
     assert report.within_budget
-    assert llm.calls[0].tokens <= report.output_tokens <= llm.calls[0].tokens + 50
+    assert llm.calls[0].tokens <= report.tokens_after <= llm.calls[0].tokens + 50
     assert any("the policy keeps no node" in note for note in report.notes)
 
 
@@ -100,7 +100,7 @@ def test_i5_i7_what_is_kept_beside_a_share_of_nothing_is_in_the_report(
     nodes: list[NodeWithScore], states: set[str], messages: int
 ) -> None:
     llm = ScriptedLLM()
-    optimizer = ContextOptimizer(llm=llm, shares=NO_DOCUMENTS)
+    optimizer = EngineOptimizer(llm=llm, shares=NO_DOCUMENTS)
     memory = optimizer.memory()
     memory.set(preset_history(messages))
     engine = ContextChatEngine.from_defaults(
@@ -113,11 +113,11 @@ def test_i5_i7_what_is_kept_beside_a_share_of_nothing_is_in_the_report(
     assert {row.state for row in report.documents} <= states
     assert sum(row.state != "dropped" for row in report.documents) == len(response.source_nodes) >= 1
     assert report.within_budget
-    assert llm.calls[0].tokens <= report.output_tokens <= llm.calls[0].tokens + 50
+    assert llm.calls[0].tokens <= report.tokens_after <= llm.calls[0].tokens + 50
 
 
 def test_i5_without_room_for_a_word_of_any_node_there_is_an_error() -> None:
     heavy = NodeWithScore(node=TextNode(text="Late.", metadata={"log": text_of("Log:", 5_000)}))
-    optimizer = ContextOptimizer(llm=ScriptedLLM())
+    optimizer = EngineOptimizer(llm=ScriptedLLM())
     with pytest.raises(ContextBudgetError, match="no node fits"):
         optimizer.postprocessor().postprocess_nodes([heavy], query_str=QUERY)

@@ -18,7 +18,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from chat_engine_runs import Engine, ScriptedRetriever, conversation, nodes_of, preset_history
 from engine_parts import Kind
-from llamaindex_ctxopt import ContextOptimizer, with_optimizer
+from llamaindex_ctxopt import EngineOptimizer, with_optimizer
 from made_up_texts import text_of
 from node_inputs import FixedRetriever, joined
 from scripted_llms import ScriptedLLM
@@ -62,7 +62,7 @@ def enormous_nodes() -> list[NodeWithScore]:
 @pytest.mark.parametrize("attach", [False, True], ids=["alone", "attached"])
 def test_issue_11839_twenty_chunks_of_ten_thousand_tokens_and_no_model(attach: bool) -> None:
     llm = CountedMock(max_tokens=256)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     engine = ContextChatEngine.from_defaults(
         retriever=FixedRetriever(enormous_nodes()),
         llm=llm,
@@ -77,7 +77,7 @@ def test_issue_11839_twenty_chunks_of_ten_thousand_tokens_and_no_model(attach: b
     assert len(llm.sent) == 3
 
 
-def engine_of(llm: LLM, optimizer: ContextOptimizer | None, engine: Engine | None = None) -> Any:
+def engine_of(llm: LLM, optimizer: EngineOptimizer | None, engine: Engine | None = None) -> Any:
     """Return a query engine, or a chat engine, with the parts of an optimizer or without any."""
     postprocessors = [optimizer.postprocessor()] if optimizer else []
     if engine is None:
@@ -116,7 +116,7 @@ def test_issues_limits_that_leave_nothing_for_the_question(limits: Any, settings
     with pytest.raises(ValueError, match=f"{NOT_NON_NEGATIVE}|Chunk size"):
         ask(engine_of(stock, None, engine))
     double = ScriptedLLM(**{**real, **limits})
-    optimizer = ContextOptimizer(llm=double, **settings)
+    optimizer = EngineOptimizer(llm=double, **settings)
     guarded = optimizer.guard()
     made = engine_of(guarded, optimizer, engine)
     assert "Answer" in ask(made)
@@ -138,7 +138,7 @@ def test_issue_metagpt_1372_a_model_that_its_integration_does_not_know_is_known_
     llm = with_optimizer(NewerThanItsIntegration(model_name="gpt-4"))
     chat = [*preset_history(80), ChatMessage(role="user", content=QUERY)]
     assert (llm.within_budget(chat), llm.within_budget(chat[30:])) == (False, True)
-    assert ContextOptimizer("gpt-4").budget.context_window == 8_192
+    assert EngineOptimizer("gpt-4").budget.context_window == 8_192
 
 
 @pytest.mark.parametrize("engine", [None, CONTEXT, CONDENSE])
@@ -149,7 +149,7 @@ def test_pr_13139_a_server_whose_window_is_smaller_than_the_framework_believes(e
     assert ask(engine_of(stock, None, engine)) == "Empty Response"
     assert len(stock.over) == 1
     double = ScriptedLLM(context_window=3_900, real_window=2_048)
-    optimizer = ContextOptimizer(llm=double, context_window=2_048)
+    optimizer = EngineOptimizer(llm=double, context_window=2_048)
     assert "Answer" in ask(engine_of(double, optimizer, engine))
     assert (len(double.calls), double.over) == (1, [])
 
@@ -166,7 +166,7 @@ def test_issues_10540_23155_what_would_be_refined_is_one_call(sizes: list[int], 
     nodes = nodes_of(*sizes)
     alone, double = ScriptedLLM(), ScriptedLLM()
     RetrieverQueryEngine.from_args(FixedRetriever(nodes), llm=alone, response_mode=mode).query(QUERY)
-    optimizer = ContextOptimizer(llm=double)
+    optimizer = EngineOptimizer(llm=double)
     engine = RetrieverQueryEngine.from_args(
         FixedRetriever(nodes), llm=double, response_mode=mode, node_postprocessors=[optimizer.postprocessor()]
     )
@@ -207,7 +207,7 @@ def test_issue_16125_what_is_left_out_to_condense_a_history_is_reported_and_logg
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     llm = ScriptedLLM()
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     memory = optimizer.memory()
     history = [
         ChatMessage(content=f"Message {i}.", additional_kwargs={"trace": text_of("Trace:", 300)}) for i in range(40)
@@ -230,4 +230,4 @@ def test_issue_12214_what_a_streamed_answer_was_asked_with_is_known(stream: bool
     talk = conversation("ours, attached", CONTEXT, preset_history(60), llm=llm)
     turn = talk.ask(stream=stream)
     report: Any = llm.last_report
-    assert report.output_tokens == pytest.approx(turn.calls[0].tokens, abs=3)
+    assert report.tokens_after == pytest.approx(turn.calls[0].tokens, abs=3)

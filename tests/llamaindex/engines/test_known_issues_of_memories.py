@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from chat_engine_runs import FIVE, NODES, ScriptedRetriever, conversation, nodes_of, preset_history
 from engine_parts import Kind
-from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory
+from llamaindex_ctxopt import ContextOptimizerMemory, EngineOptimizer
 from made_up_texts import text_of
 from scripted_llms import ScriptedCompletionLLM, ScriptedLLM
 
@@ -54,7 +54,7 @@ def test_issues_a_system_prompt_longer_than_the_limit_of_the_memory(issue: str) 
     with pytest.raises(ValueError, match=INITIAL):
         simple(ScriptedLLM(), ChatMemoryBuffer.from_defaults(token_limit=100)).chat(question)
     llm = ScriptedLLM()
-    memory = ContextOptimizer(llm=llm).memory(ChatMemoryBuffer.from_defaults(token_limit=100))
+    memory = EngineOptimizer(llm=llm).memory(ChatMemoryBuffer.from_defaults(token_limit=100))
     for _ in range(3):
         simple(llm, memory).chat(question)
         assert LONG_PROMPT in llm.calls[-1].text
@@ -78,7 +78,7 @@ def test_issue_10176_large_nodes_do_not_make_the_assistant_forget(kind: Kind, si
 @models
 async def test_issues_a_long_chat_with_a_long_system_prompt(model: Any, attach: bool, issue: str) -> None:
     llm = model(context_window=2_000)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     engine = simple(llm, optimizer.memory(ChatMemoryBuffer.from_defaults(token_limit=100_000)))
     if attach:
         optimizer.attach(engine)
@@ -187,7 +187,7 @@ def test_issue_20256_what_is_shown_begins_with_the_user(window: int, messages: i
 
 def test_issue_20256_so_does_what_the_engine_sends() -> None:
     llm = ScriptedLLM(context_window=2_200)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     memory = optimizer.memory()
     memory.set(preset_history(60))
     engine = ContextChatEngine.from_defaults(
@@ -208,10 +208,10 @@ socket.socket.connect = socket.getaddrinfo = refuse
 
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, TextNode
-from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt import EngineOptimizer
 
 for model in ("gpt-4", "gpt-4o", "claude-3-haiku-20240307"):
-    optimizer = ContextOptimizer(model, context_window=3_000)
+    optimizer = EngineOptimizer(model, context_window=3_000)
     memory = optimizer.memory()
     memory.set([ChatMessage(role=("user", "assistant")[i % 2], content="The log. " * 90) for i in range(40)])
     nodes = [NodeWithScore(node=TextNode(text=f"Page {i}. " + "The ferry. " * 90)) for i in range(20)]

@@ -21,7 +21,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from chat_engine_runs import ScriptedRetriever, preset_history
 from ctxopt_core import ContextBudgetError
-from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt import EngineOptimizer
 from scripted_llms import ModelCall, ScriptedCompletionLLM, ScriptedLLM, calling
 
 QUESTION = "Lit?"
@@ -101,7 +101,7 @@ def largest(fits: Callable[[int], bool], most: int = WINDOW) -> int:
 def told(make_llm: MakeLLM, engine_of: MakeEngine, history: Sequence[ChatMessage]) -> int:
     """Return the largest document that is told to be answered in one call, in tokens."""
     llm = make_llm(WINDOW)
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     optimizer.attach(engine_of(llm, node_of(1), history))
     return largest(lambda tokens: optimizer.fits_one_call([node_of(tokens)], QUESTION, history))
 
@@ -210,7 +210,7 @@ def test_i7_the_smallest_window_is_told(engine_of: MakeEngine, smallest: int, mo
     def runs(window: int) -> bool:
         llm = chat_llm(window)
         try:
-            optimizer = ContextOptimizer(llm=llm)
+            optimizer = EngineOptimizer(llm=llm)
             optimizer.attach(engine_of(llm, node_of(1), []))
             return optimizer.fits_one_call([node_of(1)], QUESTION)
         except ContextBudgetError:

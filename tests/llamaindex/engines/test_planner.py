@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from chat_engine_runs import FIVE, ScriptedRetriever, nodes_of, preset_history
 from ctxopt_core import ContextBudgetError
-from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt import EngineOptimizer
 from llamaindex_ctxopt.memory import ContextOptimizerMemory
 from llamaindex_requests import sent_tokens
 from made_up_texts import text_of
@@ -30,7 +30,7 @@ class Engine:
 
     def __init__(self, history: Sequence[ChatMessage] = (), *, attached: bool = False, **settings: Any) -> None:
         llm = ScriptedLLM()
-        self.optimizer = ContextOptimizer(llm=llm, **settings)
+        self.optimizer = EngineOptimizer(llm=llm, **settings)
         self.memory: ContextOptimizerMemory = self.optimizer.memory()
         self.postprocessor = self.optimizer.postprocessor()
         self.memory.set(list(history))
@@ -258,7 +258,7 @@ async def test_i7_tasks_do_not_see_each_others_turns() -> None:
 
 
 def test_i7_without_a_memory_the_documents_may_take_all() -> None:
-    optimizer = ContextOptimizer(llm=ScriptedLLM())
+    optimizer = EngineOptimizer(llm=ScriptedLLM())
     nodes = nodes_of(*[300] * 30)
     packed = optimizer.postprocessor().postprocess_nodes(nodes, query_str=QUESTION)
     assert tokens_of(packed) > 0.85 * 3_244

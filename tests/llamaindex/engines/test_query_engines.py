@@ -13,7 +13,7 @@ from llama_index.core.response_synthesizers import ResponseMode
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from chat_engine_runs import nodes_of
-from llamaindex_ctxopt import ContextOptimizer, with_optimizer
+from llamaindex_ctxopt import EngineOptimizer, with_optimizer
 from made_up_texts import text_of
 from node_inputs import FixedRetriever, ids_of, joined, text_in
 from scripted_llms import ScriptedCompletionLLM, ScriptedLLM
@@ -65,7 +65,7 @@ def engine_of(
     llm: Any, nodes: Sequence[NodeWithScore] = MANY, *, attach: bool, as_retriever: bool = False, **options: Any
 ) -> RetrieverQueryEngine:
     """Return a query engine with an optimizer's postprocessor, or with its retriever in place of that."""
-    optimizer, retriever = ContextOptimizer(llm=llm), FixedRetriever(nodes)
+    optimizer, retriever = EngineOptimizer(llm=llm), FixedRetriever(nodes)
     parts = {} if as_retriever else {"node_postprocessors": [optimizer.postprocessor()]}
     engine = RetrieverQueryEngine.from_args(
         optimizer.retriever(retriever) if as_retriever else retriever, llm=llm, **parts, **options
@@ -132,7 +132,7 @@ async def test_i7_the_retriever_does_what_the_postprocessor_does(attach: bool, m
 async def test_i7_a_citation_engine_numbers_what_fits_in_one_call(model: Any, size: int, way: str) -> None:
     """It splits the nodes after they were postprocessed, and says the source before every part."""
     llm = model()
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     engine = CitationQueryEngine.from_args(
         None,  # type: ignore[arg-type]
         llm=llm,
@@ -188,7 +188,7 @@ async def test_i7_it_goes_between_what_makes_nodes_longer_and_what_orders_them(a
         )
         for i in range(12)
     ]
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     engine = RetrieverQueryEngine.from_args(
         FixedRetriever(nodes),
         llm=llm,

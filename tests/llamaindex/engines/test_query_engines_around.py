@@ -24,7 +24,7 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
 
 from chat_engine_runs import nodes_of
-from llamaindex_ctxopt import ContextOptimizer, with_optimizer
+from llamaindex_ctxopt import EngineOptimizer, with_optimizer
 from made_up_texts import text_of
 from node_inputs import FixedRetriever, joined
 from scripted_llms import ScriptedCompletionLLM, ScriptedLLM, calling
@@ -57,7 +57,7 @@ async def asked(engine: Any, way: str) -> Any:
 
 
 def inner_engine(llm: Any, **options: Any) -> RetrieverQueryEngine:
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     engine = RetrieverQueryEngine.from_args(
         FixedRetriever(MANY), llm=llm, node_postprocessors=[optimizer.postprocessor()], **options
     )
@@ -96,7 +96,7 @@ async def test_i7_the_schema_of_a_structured_answer_is_counted(mode: ResponseMod
 @pytest.mark.parametrize(("tools", "over"), [((), 1), ((LongRecord,), 0)], ids=["not told", "told"])
 def test_i7_alone_the_optimizer_is_told_of_the_schema_by_its_tools(tools: Any, over: int) -> None:
     llm = ScriptedLLM(answers=[calling(("LongRecord", {"ferry": "Maple"}))])
-    optimizer = ContextOptimizer(llm=llm, tools=tools)
+    optimizer = EngineOptimizer(llm=llm, tools=tools)
     engine = RetrieverQueryEngine.from_args(
         FixedRetriever(MANY),
         llm=llm,
@@ -200,4 +200,4 @@ def test_an_engine_around_others_is_not_attached_itself(kind: Any) -> None:
     if kind is SubQuestionQueryEngine:
         engine = SubQuestionQueryEngine(TwoQuestions(), get_response_synthesizer(llm=llm), tools_of(llm))
     with pytest.raises(TypeError, match="of an engine around others attach the inner ones"):
-        ContextOptimizer(llm=llm).attach(engine)
+        EngineOptimizer(llm=llm).attach(engine)

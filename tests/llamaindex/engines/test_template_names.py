@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from chat_engine_runs import FIVE, ScriptedRetriever, preset_history
 from ctxopt_core import ContextBudgetError
 from hostile_text import hostile_text
-from llamaindex_ctxopt import ContextOptimizer
+from llamaindex_ctxopt import EngineOptimizer
 from llamaindex_ctxopt.engines.template_names import filled_names, neutralized
 from llamaindex_messages import PNG
 from made_up_texts import text_of
@@ -110,9 +110,9 @@ def engine_with(
     neutralize: bool = True,
     window: int = 4_000,
     nodes: Sequence[NodeWithScore] = FIVE,
-) -> tuple[Any, ScriptedLLM, ContextOptimizer]:
+) -> tuple[Any, ScriptedLLM, EngineOptimizer]:
     llm = ScriptedLLM(context_window=window)
-    optimizer = ContextOptimizer(llm=llm, neutralize=neutralize)
+    optimizer = EngineOptimizer(llm=llm, neutralize=neutralize)
     memory = optimizer.memory()
     memory.set(history)
     engine = kind.from_defaults(

@@ -10,7 +10,7 @@ from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextC
 from llama_index.core.llms import ChatMessage
 
 from chat_engine_runs import FIVE, ScriptedRetriever
-from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory
+from llamaindex_ctxopt import ContextOptimizerMemory, EngineOptimizer
 from made_up_texts import text_of
 from request_tokens import count_text
 from scripted_llms import ScriptedCompletionLLM, legacy_calling
@@ -47,7 +47,7 @@ def marked(messages: Sequence[ChatMessage]) -> str:
 
 
 def engine_of(kind: Any, llm: Any, history: Sequence[ChatMessage], *, attach: bool) -> Any:
-    optimizer = ContextOptimizer(llm=llm)
+    optimizer = EngineOptimizer(llm=llm)
     memory = optimizer.memory()
     memory.set(list(history))
     parts: dict[str, Any] = {"llm": llm, "memory": memory}

@@ -47,7 +47,7 @@ CHAT = harbour_chat()
 @given(st.integers(min_value=1, max_value=2_200))
 def test_issue_13715_issue_10493_no_result_is_sent_without_its_call_at_any_budget(target: int) -> None:
     double = ScriptedLLM(context_window=100_000)
-    llm = with_optimizer(double, target=target)
+    llm = with_optimizer(double, target_tokens=target)
     try:
         llm.chat(CHAT)
     except ContextBudgetError as error:
@@ -62,7 +62,7 @@ def test_issue_13715_issue_10493_no_result_is_sent_without_its_call_at_any_budge
 @given(st.integers(min_value=60, max_value=2_200))
 async def test_i10_every_method_sends_the_same(target: int) -> None:
     double = ScriptedLLM(context_window=100_000)
-    llm = with_optimizer(double, target=target, protect=())
+    llm = with_optimizer(double, target_tokens=target, protect=())
     llm.chat(CHAT)
     await llm.achat(CHAT)
     list(llm.stream_chat(CHAT))
@@ -122,5 +122,5 @@ def test_issue_12119_a_model_without_a_published_tokenizer_is_counted_with_room_
     llm = with_optimizer(double, **counted)
     llm.chat(CHAT)
     assert llm.last_report is not None
-    assert not llm.last_report.untouched
+    assert not llm.last_report.unchanged
     assert double.calls[0].tokens * finer <= LIMIT

@@ -28,10 +28,10 @@ PROMPT = PromptTemplate("{context_str}\nAnswer: {query_str}")
         pytest.param((4_000, 256), {"output_reserve": 500}, (4_000, 500), id="a reserve of one's own"),
         pytest.param((4_000, 256), {"output_reserve": 0}, (4_000, 0), id="no reserve"),
         pytest.param((4_000, 256), {"safety_margin": 44}, (3_956, 256), id="a margin"),
-        pytest.param((4_000, 256), {"target": 1_000}, (1_256, 256), id="a target"),
+        pytest.param((4_000, 256), {"target_tokens": 1_000}, (1_256, 256), id="a target"),
         pytest.param((4_000, 256), {"max_input_tokens": 1_000}, (1_256, 256), id="an input limit"),
-        pytest.param((4_000, 256), {"target": 9_000}, (4_000, 256), id="a target beyond the window"),
-        pytest.param((4_000, -1), {"target": 1_000}, (1_256, -1), id="a target and no answer limit"),
+        pytest.param((4_000, 256), {"target_tokens": 9_000}, (4_000, 256), id="a target beyond the window"),
+        pytest.param((4_000, -1), {"target_tokens": 1_000}, (1_256, -1), id="a target and no answer limit"),
     ],
 )
 def test_the_limits_of_the_settings_are_what_llamaindex_plans_by(own, settings, planned):
@@ -60,7 +60,7 @@ def test_14722_documents_are_packed_for_a_model_that_reports_an_answer_as_long_a
     ("settings", "tokens"),
     [
         ({}, 1_000),
-        ({"target": 700}, 700),
+        ({"target_tokens": 700}, 700),
         ({"safety_margin": 44}, 956),
         ({"output_reserve": 500}, 1_500),
         ({"context_window": 3_000}, 1_500),
@@ -70,7 +70,7 @@ def test_14722_documents_are_packed_for_a_model_that_reports_an_answer_as_long_a
 def test_the_budget_of_a_guarded_model_is_the_one_that_it_reports(settings, tokens):
     guarded = with_optimizer(ScriptedLLM(context_window=2_000, num_output=2_000), **settings)
 
-    assert guarded.guarded_call({}).budgeting.budget.input_tokens == tokens
+    assert guarded.guarded_call({}).model_budget.budget.input_budget == tokens
     assert guarded.metadata.context_window - guarded.metadata.num_output == tokens
     assert guarded.within_budget([ChatMessage(content="word " * (tokens - 10))])
     assert not guarded.within_budget([ChatMessage(content="word " * (tokens + 1))])

@@ -100,9 +100,9 @@ async def test_i4_every_way_of_asking_is_fitted_once(ask: Any, make: Callable[[]
     await ask(llm)
     [call] = double.calls
     assert LIMIT - 150 < call.tokens <= LIMIT
-    assert [report.untouched for report in reports] == [False]
+    assert [report.unchanged for report in reports] == [False]
     assert llm.last_report is reports[0]
-    assert call.tokens <= reports[0].output_tokens <= LIMIT == reports[0].input_budget
+    assert call.tokens <= reports[0].tokens_after <= LIMIT == reports[0].input_budget
 
 
 @pytest.mark.parametrize("ask", CHATS)
@@ -132,7 +132,7 @@ async def test_i4_what_fits_is_sent_as_it_is(double: Scripted) -> None:
     else:
         assert [call.given == double.messages_to_prompt(messages) for call in double.calls] == [True, True]
     assert llm.last_report is not None
-    assert llm.last_report.untouched
+    assert llm.last_report.unchanged
 
 
 async def test_i10_requests_are_fitted_in_a_worker_thread_and_alike() -> None:
@@ -254,8 +254,8 @@ async def test_i4_a_completion_model_with_a_prompt_format_of_its_own_is_fitted(o
 
 def test_i11_other_settings_make_another_llm_and_optimizing_again_replaces_them() -> None:
     double = ScriptedLLM(context_window=WINDOW)
-    llm = with_optimizer(double, target=1_000)
-    smaller, again = llm.with_changes(target=500), with_optimizer(llm, target=700)
+    llm = with_optimizer(double, target_tokens=1_000)
+    smaller, again = llm.with_changes(target_tokens=500), with_optimizer(llm, target_tokens=700)
     for made, target in ((llm, 1_000), (smaller, 500), (again, 700)):
         made.chat(CHAT)
         assert made.last_report is not None
@@ -273,8 +273,8 @@ def test_i4_what_is_no_llm_is_refused(given: Any) -> None:
 def test_i4_settings_are_checked_when_the_llm_is_made() -> None:
     with pytest.raises(TypeError, match="with_optimizer has no setting window"):
         with_optimizer(ScriptedLLM(), window=7)  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match="`target`"):
-        with_optimizer(ScriptedLLM(), target=-1)
+    with pytest.raises(ValueError, match="`target_tokens`"):
+        with_optimizer(ScriptedLLM(), target_tokens=-1)
     with pytest.raises(ValueError, match="nothing is left for the input"):
         with_optimizer(ScriptedLLM(context_window=100, num_output=0), output_reserve=100)
     assert isinstance(with_optimizer(ScriptedLLM()), OptimizedLLM)

@@ -106,7 +106,7 @@ def test_i4_clients_and_other_private_attributes_are_shared() -> None:
     ],
 )
 def test_i4_copies_keep_fitting(made: Any) -> None:
-    llm = made(with_optimizer(ScriptedLLM(context_window=8_000), target=1_000))
+    llm = made(with_optimizer(ScriptedLLM(context_window=8_000), target_tokens=1_000))
     llm.chat(CHAT)
     [call] = llm.calls
     assert faults(CHAT, call, 1_000) == []
@@ -200,7 +200,7 @@ async def test_i4_a_stream_that_asks_late_is_fitted_once() -> None:
     assert list(llm.stream_chat(CHAT))
     assert [chunk async for chunk in await llm.astream_chat(CHAT)]
     assert [call.over for call in llm.calls] == [False, False]
-    assert [report.untouched for report in reports] == [False, False]
+    assert [report.unchanged for report in reports] == [False, False]
 
 
 async def test_i4_a_stream_that_is_left_early_is_closed() -> None:
@@ -247,7 +247,7 @@ def test_i4_an_llm_that_asks_another_one_does_not_spare_it_from_fitting() -> Non
     outer = with_optimizer(Relay(context_window=100_000, other=inner))
     outer.chat(CHAT)
     assert outer.last_report is not None
-    assert outer.last_report.untouched
+    assert outer.last_report.unchanged
     assert faults(CHAT, double.calls[0], LIMIT) == []
 
 

@@ -26,7 +26,7 @@ from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.placeholder import is_placeholder
 from ctxopt_core.shortening.shorten_message import Shortened
-from llamaindex_ctxopt.messages.message_views import MessageViews, kept_messages, shortened_message
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages, shortened_message
 from llamaindex_messages import CALL_FORMS, PNG, CallForm, call_object, to_messages
 from llamaindex_requests import rows_of, sent_tokens
 from shape_rows import assistant, call, calling, filler, result, system, turns, user
@@ -54,7 +54,7 @@ class Call(BaseModel):
 
 def fitted(messages: list[ChatMessage], budget: int) -> list[ChatMessage]:
     before = copy.deepcopy(messages)
-    request = ContextRequest(history=MessageViews(messages))
+    request = ContextRequest(history=LlamaIndexMessages(messages))
     kept = kept_messages(messages, fit(request, ContextBudget(max_input_tokens=budget), counter=COUNTER).history)
     assert messages == before
     return kept

@@ -15,7 +15,7 @@ from ctxopt_core.conversation.conversation import message_tokens
 from ctxopt_core.counting.counters import counter_for
 from fitted_rows import is_note
 from hostile_text import hostile_text, openai_messages
-from llamaindex_ctxopt.messages.message_views import MessageViews, kept_messages
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages
 from llamaindex_ctxopt.models.framework_tokens import framework_tokens
 from llamaindex_messages import CALL_FORMS, MEDIA_TOKENS, rows_of_parts, to_messages
 from react_runs import react_run
@@ -55,13 +55,13 @@ def runs(draw: st.DrawFn) -> list[ChatMessage]:
 
 
 def counted(messages: list[ChatMessage]) -> list[int]:
-    return [message_tokens(view, COUNTER) for view in MessageViews(messages)]
+    return [message_tokens(view, COUNTER) for view in LlamaIndexMessages(messages)]
 
 
 def fitted(messages: list[ChatMessage], budget: int) -> tuple[list[ChatMessage], FittedContext] | None:
     """Return what is left, and see that nothing that was given is changed; None where the error says why not."""
     before = copy.deepcopy(messages)
-    request = ContextRequest(history=MessageViews(messages))
+    request = ContextRequest(history=LlamaIndexMessages(messages))
     try:
         found = fit(request, ContextBudget(max_input_tokens=budget), counter=COUNTER)
     except ContextBudgetError:
@@ -99,11 +99,11 @@ def test_a13_every_budget_holds_or_the_error_says_why(messages: list[ChatMessage
         assert budget < full
         return
     kept, found = outcome
-    assert found.untouched is (budget >= full)
+    assert found.unchanged is (budget >= full)
     left = rows_of_parts(kept)
     assert problems(rows, left, budget=budget, is_placeholder=is_note, media=MEDIA_TOKENS) == []
     check_copies(messages, kept, found)
-    assert found.untouched or sum(counted(kept)) + 3 <= budget
+    assert found.unchanged or sum(counted(kept)) + 3 <= budget
 
 
 @settings(THOROUGH, max_examples=60)
@@ -117,8 +117,8 @@ def test_h20_every_budget_of_a_react_run_holds_and_no_step_loses_a_half(messages
         return
     kept, found = outcome
     check_copies(messages, kept, found)
-    assert found.untouched or sum(counted(kept)) + 3 <= budget
-    views = MessageViews(kept)
+    assert found.unchanged or sum(counted(kept)) + 3 <= budget
+    views = LlamaIndexMessages(kept)
     steps = [
         view
         for view in views

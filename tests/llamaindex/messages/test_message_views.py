@@ -14,7 +14,7 @@ from ctxopt_core import ContextBudget, ContextRequest, fit
 from ctxopt_core.conversation.conversation import message_tokens
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.messages.message import Message
-from llamaindex_ctxopt.messages.message_views import MessageViews, placeholder_message, view_of
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, placeholder_message, view_of
 from llamaindex_messages import PNG, call_object
 from request_tokens import count_text
 from shape_rows import call
@@ -52,7 +52,7 @@ def cost(given: ChatMessage) -> int:
     ],
 )
 def test_i6_every_role_is_understood(role: str, seen: str) -> None:
-    views = MessageViews([message(role, "lit")])
+    views = LlamaIndexMessages([message(role, "lit")])
     assert views[0].role == seen
     assert bool(views.system_indices(0, 1)) is (role in ("system", "developer"))
 
@@ -186,7 +186,7 @@ class Spoken(ChatMessage):
     ],
 )
 def test_t2_the_quick_view_of_a_message_says_what_the_full_one_says(given: ChatMessage) -> None:
-    views = MessageViews([given, given])
+    views = LlamaIndexMessages([given, given])
     plain, full = views.plain(0), views[0]
     if plain is not None:
         assert plain == (full.role, full.content or "") or plain[1] == ""
@@ -195,13 +195,13 @@ def test_t2_the_quick_view_of_a_message_says_what_the_full_one_says(given: ChatM
 
 
 def test_most_messages_have_a_quick_view() -> None:
-    views = MessageViews([message("user", "lit?"), message("assistant", "lit"), message("system", "Be brief.")])
+    views = LlamaIndexMessages([message("user", "lit?"), message("assistant", "lit"), message("system", "Be brief.")])
     assert [views.plain(i) for i in range(3)] == [("user", "lit?"), ("assistant", "lit"), ("system", "Be brief.")]
 
 
 def test_h6_system_messages_of_every_kind_are_found() -> None:
     roles = ["user", "system", "developer", "assistant", "tool", "system"]
-    views = MessageViews([message(role, "lit") for role in roles])
+    views = LlamaIndexMessages([message(role, "lit") for role in roles])
     assert list(views.system_indices(0, 6)) == [1, 2, 5]
     assert list(views.system_indices(2, 5)) == [2]
 
@@ -216,7 +216,7 @@ def test_h6_system_messages_of_every_kind_are_found() -> None:
         (message("assistant", "[3 earlier messages omitted]", "Really?"), False),
     ],
 )
-def test_a16_a_placeholder_of_an_earlier_fit_is_recognised(given: ChatMessage, synthetic: bool) -> None:
+def test_a16_a_placeholder_of_an_earlier_fit_is_recognized(given: ChatMessage, synthetic: bool) -> None:
     assert view_of(given).synthetic is synthetic
 
 
@@ -231,7 +231,7 @@ def test_h12_a_placeholder_has_no_additional_arguments_since_prompts_print_them(
 
 @pytest.mark.parametrize("stranger", ["lit?", {"role": "user", "content": "lit?"}, None])
 def test_an_item_that_is_no_message_is_named(stranger: Any) -> None:
-    views = MessageViews([message("user", "lit?"), stranger])
+    views = LlamaIndexMessages([message("user", "lit?"), stranger])
     expected = f"item 1 of the messages must be a ChatMessage, got {type(stranger).__name__}"
     with pytest.raises(TypeError, match=expected):
         views[1]
@@ -261,7 +261,7 @@ class Watched(Sequence[ChatMessage]):
 
 def test_s3_a_scan_looks_at_no_more_messages_than_it_is_asked_for() -> None:
     watched = Watched([message("user" if i % 2 == 0 else "assistant", "lit " * 90) for i in range(999)])
-    views = MessageViews(watched)
+    views = LlamaIndexMessages(watched)
     found = views.backwards(999)
     next(found)
     assert watched.seen == {998}

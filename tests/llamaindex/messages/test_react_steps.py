@@ -8,11 +8,11 @@ import pytest
 from llama_index.core.llms import ChatMessage, MessageRole
 
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, FittedContext, HistoryPolicy, fit
-from ctxopt_core.conversation.conversation import Conversation, message_tokens
+from ctxopt_core.conversation.conversation import CountedConversation, message_tokens
 from ctxopt_core.conversation.turns import last_user_message, units_of
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.shortening.shorten_message import Shortened
-from llamaindex_ctxopt.messages.message_views import MessageViews, kept_messages
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages
 from llamaindex_requests import sent_tokens
 from react_runs import QUESTION, react_run, stored_run
 
@@ -27,7 +27,7 @@ EARLIER = (
 
 
 def kinds(messages: list[ChatMessage]) -> list[tuple[str, tuple[int, ...]]]:
-    conversation = Conversation(MessageViews(messages), COUNTER)
+    conversation = CountedConversation(LlamaIndexMessages(messages), COUNTER)
     units = units_of(conversation, 0, len(messages))
     assert not units.orphans
     return [(unit.kind, unit.indices) for unit in units.kept]
@@ -35,7 +35,7 @@ def kinds(messages: list[ChatMessage]) -> list[tuple[str, tuple[int, ...]]]:
 
 def fitted(messages: list[ChatMessage], budget: int, **policy: object) -> tuple[list[ChatMessage], FittedContext]:
     before = copy.deepcopy(messages)
-    request = ContextRequest(history=MessageViews(messages))
+    request = ContextRequest(history=LlamaIndexMessages(messages))
     history = HistoryPolicy(**policy)  # type: ignore[arg-type]
     budgeted = ContextBudget(max_input_tokens=budget)
     found = fit(request, budgeted, counter=COUNTER, history=history, protect={"query"})
@@ -54,12 +54,12 @@ def test_h7_an_observation_answers_the_action_before_it(role: MessageRole) -> No
 @pytest.mark.parametrize("thought", ["I must look.", "I must\nlook", "", "Action: look?", "look ", "見る。"])
 def test_t2_a_step_is_counted_as_it_is_sent(role: MessageRole, thought: str) -> None:
     messages = react_run(3, role=role, thought=thought, history=EARLIER)
-    assert sum(message_tokens(view, COUNTER) for view in MessageViews(messages)) + 3 == sent_tokens(messages)
+    assert sum(message_tokens(view, COUNTER) for view in LlamaIndexMessages(messages)) + 3 == sent_tokens(messages)
 
 
 def test_h1_the_question_of_the_user_stays_the_query() -> None:
     messages = react_run(3, history=EARLIER)
-    question = last_user_message(Conversation(MessageViews(messages), COUNTER))
+    question = last_user_message(CountedConversation(LlamaIndexMessages(messages), COUNTER))
     assert question is not None
     assert messages[question].content == QUESTION
 
@@ -117,7 +117,7 @@ def test_h20_every_budget_holds_and_no_step_loses_a_half(role: MessageRole, pend
             refused += 1
             continue
         assert sent_tokens(kept) <= budget
-        assert found.untouched is (budget >= full)
+        assert found.unchanged is (budget >= full)
         _check_steps(kept, pending=pending)
     assert 2 < refused < full // 28
 
@@ -143,13 +143,13 @@ def test_a14_what_was_fitted_is_still_seen_as_steps(strategy: str) -> None:
     for budget in range(200, sent_tokens(messages), 97):
         kept, _ = fitted(messages, budget, strategy=strategy)
         again, found = fitted(kept, budget)
-        assert found.untouched
+        assert found.unchanged
         assert again == kept
 
 
 def test_a_step_of_which_only_marks_are_left_is_still_one() -> None:
     messages = react_run(1, pending=True)
-    views = MessageViews(messages)
+    views = LlamaIndexMessages(messages)
     for index, left in ((2, ""), (4, "I…")):
         action = views.shortened(index, Shortened(texts=(left,), tokens=1))
         assert (action.content or "").startswith(left + "Action: inspect\nAction Input: {'lantern': ")

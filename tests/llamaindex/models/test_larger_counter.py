@@ -9,10 +9,10 @@ from ctxopt_core.counting.counter_wrappers import ScaledCounter
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.counting.token_counter import TokenCounter
 from hostile_text import hostile_text
-from llamaindex_ctxopt.models.larger_counter import LargerCounter, larger
+from llamaindex_ctxopt.models.larger_counter import MaxCounter, larger
 
 OLD, NEW = TiktokenCounter("cl100k_base"), TiktokenCounter("o200k_base")
-BOTH = LargerCounter(OLD, NEW)
+BOTH = MaxCounter(OLD, NEW)
 CYRILLIC = "Маяк стоит на скале. "
 CODE = "        return value\n"
 
@@ -33,7 +33,7 @@ def test_a_text_is_cut_to_what_both_count(text: str, limit: int) -> None:
 
 def test_either_may_be_the_larger() -> None:
     assert BOTH.count(CYRILLIC) == OLD.count(CYRILLIC) > NEW.count(CYRILLIC)
-    scaled = LargerCounter(OLD, ScaledCounter(NEW, 1.5))
+    scaled = MaxCounter(OLD, ScaledCounter(NEW, 1.5))
     assert scaled.count(CODE) > OLD.count(CODE)
 
 
@@ -47,5 +47,5 @@ def test_what_the_model_counts_beside_texts_is_kept() -> None:
     class WithRules(TiktokenCounter):
         rules = "those of its provider"
 
-    assert LargerCounter(WithRules("o200k_base"), OLD).rules == "those of its provider"
+    assert MaxCounter(WithRules("o200k_base"), OLD).rules == "those of its provider"
     assert not hasattr(BOTH, "rules")

@@ -148,7 +148,7 @@ def test_i5_a_template_that_cannot_be_formatted_is_an_error_that_names_the_node(
         pytest.param({NodeRelationship.PARENT: RelatedNodeInfo(node_id="d")}, None, id="a-parent"),
     ],
 )
-def test_d7_neighbours_are_known_by_their_source(relationships: dict[Any, Any], source: str | None) -> None:
+def test_d7_neighbors_are_known_by_their_source(relationships: dict[Any, Any], source: str | None) -> None:
     assert node_views([scored(TextNode(text="a", relationships=relationships))])[0].source == source
 
 

@@ -78,7 +78,7 @@ def test_i5_images_without_text_stay_in_their_places_and_cost_nothing() -> None:
     assert ids_of(kept) == ["image-0", "0", "1", "image-1", "image-2"]
     assert all(any(item is original for original in given) for item in kept)
     report = ContextOptimizerPostprocessor(**settings).plan(given)
-    assert report.output_tokens == joined_tokens(found[:2])
+    assert report.tokens_after == joined_tokens(found[:2])
     assert report.notes == ("3 of the kept nodes carry media, of which nothing is counted",)
     assert report.cumulative_score == pytest.approx(2.0)
     assert [row.state for row in report.documents] == ["kept", "kept", "kept", "kept", "dropped", "kept"]

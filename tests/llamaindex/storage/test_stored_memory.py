@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from ctxopt_core import HistoryPolicy, Shares, summarizer
 from inner_memories import Logbook, database, inner_memory
 from llamaindex_chats import ENCODING, long_chat
-from llamaindex_ctxopt import ContextOptimizer, ContextOptimizerMemory
+from llamaindex_ctxopt import ContextOptimizerMemory, EngineOptimizer
 from llamaindex_ctxopt.storage.message_list_memory import MessageListMemory
 from llamaindex_messages import PNG, to_messages
 from llamaindex_requests import rows_of
@@ -30,7 +30,7 @@ from scripted_llms import ScriptedLLM, calling, legacy_calling
 from shape_rows import result, user
 
 STORABLE = ("MessageListMemory", "ChatMemoryBuffer", "ChatSummaryMemoryBuffer", "Memory", "Logbook")
-LIMITS = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target", "trigger", "shares")
+LIMITS = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target_tokens", "trigger", "shares")
 
 pytestmark = [
     # LlamaIndex looks at all attributes of an agent, and asks a step whether it runs.
@@ -157,12 +157,18 @@ def test_i6_calls_thoughts_and_media_are_stored(called: ChatMessage, stored_and_
     [
         pytest.param({"llm": ScriptedLLM(context_window=3_000, num_output=200)}, id="model"),
         pytest.param({"llm": "gpt-4o"}, id="model name"),
-        pytest.param({"llm": "gpt-4o", "target": 900, "trigger": 0.9}, id="target"),
+        pytest.param({"llm": "gpt-4o", "target_tokens": 900, "trigger": 0.9}, id="target_tokens"),
         pytest.param({"context_window": 3_000}, id="window"),
         pytest.param({"max_input_tokens": 900, "safety_margin": 50}, id="input"),
         pytest.param({"context_window": 3_000, "output_reserve": 0, "shares": {"history": 60}}, id="shares"),
         pytest.param({"context_window": 1_000, "token_counter": "o200k_base"}, id="counter"),
-        pytest.param({"context_window": 1_000, "history": HistoryPolicy(note="count", keep_first=False)}, id="policy"),
+        pytest.param(
+            {
+                "context_window": 1_000,
+                "history": HistoryPolicy(placeholder_content="count", keep_first_user_message=False),
+            },
+            id="policy",
+        ),
         pytest.param({"context_window": 1_000, "history": {"strategy": "turns"}, "protect": ["system"]}, id="mapping"),
     ],
 )
@@ -170,10 +176,10 @@ def test_i6_limits_shares_and_policy_survive(settings: dict[str, Any], stored_an
     memory = ContextOptimizerMemory.from_defaults(chat_history=long_chat(20), **settings)
     loaded = stored_and_loaded(memory)
     old, new = (made._planner.plan for made in (memory, loaded))
-    assert [getattr(new.budgeting.budget, name) for name in LIMITS] == [
-        getattr(old.budgeting.budget, name) for name in LIMITS
+    assert [getattr(new.model_budget.budget, name) for name in LIMITS] == [
+        getattr(old.model_budget.budget, name) for name in LIMITS
     ]
-    assert new.budgeting.budget.input_tokens == old.budgeting.budget.input_tokens
+    assert new.model_budget.budget.input_budget == old.model_budget.budget.input_budget
     assert (new.settings.history, new.settings.protect) == (old.settings.history, old.settings.protect)
     assert loaded.get() == memory.get()
     assert loaded.to_dict() == memory.to_dict()
@@ -204,7 +210,7 @@ def test_i6_functions_that_only_count_or_listen_are_left_out() -> None:
 
 
 def test_i6_a_memory_of_a_planner_is_loaded_with_a_budget_of_its_own() -> None:
-    optimizer = ContextOptimizer(context_window=3_000, output_reserve=256, shares=Shares(history=40))
+    optimizer = EngineOptimizer(context_window=3_000, output_reserve=256, shares=Shares(history=40))
     memory = optimizer.memory()
     memory.set(long_chat(40))
     loaded = by_json(memory)
@@ -216,7 +222,7 @@ def test_i6_a_memory_of_a_planner_is_loaded_with_a_budget_of_its_own() -> None:
 @WAYS
 def test_i6_what_an_optimizer_sends_beside_the_history_is_counted_by_a_loaded_memory(stored_and_loaded: Way) -> None:
     tool = FunctionTool.from_defaults(lambda place: place, name="look_up", description=text_of("Tool:", 300))
-    optimizer = ContextOptimizer(
+    optimizer = EngineOptimizer(
         context_window=3_000,
         output_reserve=256,
         system_prompt=text_of("System:", 500),

@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ctxopt_core.conversation.turns import Turn, Unit
-from ctxopt_core.history.draft import TurnDraft
+from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.history_view import HistoryView, run_progress
 from ctxopt_core.runtime.call_or_await import call_or_await, is_coroutine_function
 
 
-def add_chosen(draft: TurnDraft, stop: int, task: str, strategy: Callable[..., Any]) -> None:
+def add_chosen(draft: HistoryDraft, stop: int, ranking_query: str, strategy: Callable[..., Any]) -> None:
     """Keep what a strategy chooses of the earlier turns, as far as it may be kept.
 
     Args:
         draft: The trimming in the making.
         stop: Index of the query; the turns before it are looked at.
-        task: What is asked now.
+        ranking_query: What is asked now.
         strategy: The strategy.
 
     Raises:
@@ -31,7 +31,7 @@ def add_chosen(draft: TurnDraft, stop: int, task: str, strategy: Callable[..., A
     if sum(turn.tokens for turn in turns) <= draft.left:
         draft.keep_whole(turns[::-1])
         return
-    chosen = _asked(strategy, _view_of(draft, turns, task))
+    chosen = _asked(strategy, _view_of(draft, turns, ranking_query))
     units = [(turn, unit) for turn in turns for unit in draft.units_of(turn).kept]
     known = {index for _, unit in units for index in unit.indices}
     if unknown := sorted(chosen.difference(range(stop))):
@@ -47,7 +47,7 @@ def add_chosen(draft: TurnDraft, stop: int, task: str, strategy: Callable[..., A
         draft.note(draft.units_of(turn))
 
 
-def _view_of(draft: TurnDraft, turns: Sequence[Turn], task: str) -> HistoryView:
+def _view_of(draft: HistoryDraft, turns: Sequence[Turn], ranking_query: str) -> HistoryView:
     conversation = draft.conversation
     progress = run_progress.get()
     return HistoryView(
@@ -60,7 +60,7 @@ def _view_of(draft: TurnDraft, turns: Sequence[Turn], task: str) -> HistoryView:
             if not conversation.is_system(index)
         },
         room=draft.left,
-        task=task,
+        ranking_query=ranking_query,
         progress={} if progress is None else progress,
     )
 
@@ -80,7 +80,7 @@ def _asked(strategy: Callable[..., Any], view: HistoryView) -> set[int]:
     return set(chosen)
 
 
-def _keep_newest(draft: TurnDraft, units: Sequence[tuple[Turn, Unit]]) -> None:
+def _keep_newest(draft: HistoryDraft, units: Sequence[tuple[Turn, Unit]]) -> None:
     """Keep units while there is room, newest first; those without a user message before them go."""
     stays: list[tuple[Turn, Unit]] = []
     for turn, unit in reversed(units):
@@ -99,7 +99,7 @@ def _keep_newest(draft: TurnDraft, units: Sequence[tuple[Turn, Unit]]) -> None:
     draft.whole_turns += sum(all(kept.issuperset(unit.indices) for unit in draft.units_of(turn).kept) for turn in turns)
 
 
-def _say_what_was_left_out(draft: TurnDraft, chosen: set[int]) -> None:
+def _say_what_was_left_out(draft: HistoryDraft, chosen: set[int]) -> None:
     left_out = len(chosen.difference(draft.kept))
     if left_out:
         message = "message" if left_out == 1 else "messages"

@@ -6,10 +6,10 @@ import math
 from itertools import islice
 
 from ctxopt_core.conversation.turns import Turn
-from ctxopt_core.history.draft import TurnDraft
+from ctxopt_core.history.draft import HistoryDraft
 
 
-def add_newest_turns(draft: TurnDraft, stop: int) -> None:
+def add_newest_turns(draft: HistoryDraft, stop: int) -> None:
     """Keep whole turns from the newest on, then what still fits of the next one.
 
     Args:
@@ -34,7 +34,7 @@ def add_newest_turns(draft: TurnDraft, stop: int) -> None:
     draft.add_part(boundary)
 
 
-def add_window(draft: TurnDraft, stop: int) -> None:
+def add_window(draft: HistoryDraft, stop: int) -> None:
     """Keep the newest whole turns while both their messages and their tokens have room.
 
     Everything that is sent takes a place in the window: system messages, the query and the current exchange, too. There
@@ -63,7 +63,7 @@ def add_window(draft: TurnDraft, stop: int) -> None:
                 draft.add_part(turn)
 
 
-def _messages(draft: TurnDraft, turn: Turn) -> int:
+def _messages(draft: HistoryDraft, turn: Turn) -> int:
     if not turn.plain:
         return sum(len(unit.indices) for unit in draft.units_of(turn).kept)
     return sum(not draft.conversation.is_system(index) for index in range(turn.start, turn.stop))

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import Turn, turn_ranges
-from ctxopt_core.history.draft import TurnDraft
+from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.message_scores import worth_of_messages
 from ctxopt_core.relevance.scorer import Scorer
 
@@ -27,13 +27,15 @@ def look_back(room: int) -> int:
     return max(LOOK_BACK_CHARACTERS, LOOK_BACK_PER_TOKEN * room)
 
 
-def add_relevant_turns(draft: TurnDraft, stop: int, task: str, *, most_characters: int | None = None) -> None:
+def add_relevant_turns(
+    draft: HistoryDraft, stop: int, ranking_query: str, *, most_characters: int | None = None
+) -> None:
     """Keep the newest turns up to their share, then those that are worth most; all of them whole.
 
     Args:
         draft: The trimming in the making.
         stop: Index of the query; the turns before it are looked at.
-        task: What is asked now.
+        ranking_query: What is asked now.
         most_characters: How many characters before the query are looked at; None for all.
     """
     turns, complete = draft.scan(stop)
@@ -56,7 +58,7 @@ def add_relevant_turns(draft: TurnDraft, stop: int, task: str, *, most_character
         draft.add_part(turns[0])
         return
     turns = _choosable(draft, turns, first)
-    worth = worth_of_turns(task, draft.conversation, turns, draft.policy.scorer)
+    worth = worth_of_turns(ranking_query, draft.conversation, turns, draft.policy.scorer)
     taken = _chosen(draft, turns, worth, room)
     draft.keep_whole(taken)
     whole = {turn.start: turn for turn in taken}
@@ -66,7 +68,7 @@ def add_relevant_turns(draft: TurnDraft, stop: int, task: str, *, most_character
         draft.add_part(left_out)
 
 
-def _choosable(draft: TurnDraft, turns: Sequence[Turn], first: int | None) -> list[Turn]:
+def _choosable(draft: HistoryDraft, turns: Sequence[Turn], first: int | None) -> list[Turn]:
     """Return the turns that may be kept whole.
 
     The note of an earlier fit goes, so that its turn gives the first message and a new note. A summary needs its place
@@ -80,7 +82,7 @@ def _choosable(draft: TurnDraft, turns: Sequence[Turn], first: int | None) -> li
     ]
 
 
-def _keep_first(draft: TurnDraft, first: int | None, whole: Mapping[int, Turn]) -> None:
+def _keep_first(draft: HistoryDraft, first: int | None, whole: Mapping[int, Turn]) -> None:
     if first is None:
         return
     if first not in whole:
@@ -91,19 +93,19 @@ def _keep_first(draft: TurnDraft, first: int | None, whole: Mapping[int, Turn]) 
 
 
 def worth_of_turns(
-    task: str, conversation: Conversation, turns: Sequence[Turn], scorer: Scorer | None
+    ranking_query: str, conversation: CountedConversation, turns: Sequence[Turn], scorer: Scorer | None
 ) -> Sequence[float]:
-    """Return what turns, given newest first, are worth to a task: as much as the best of their messages."""
+    """Return what turns, given newest first, are worth to a ranking_query: as much as the best of their messages."""
     starts = [0]
     texts: list[str] = []
     for turn in reversed(turns):
         texts.extend(conversation.glance(index).text for index in range(turn.start, turn.stop))
         starts.append(len(texts))
-    worth = worth_of_messages(task, texts, scorer)
+    worth = worth_of_messages(ranking_query, texts, scorer)
     return [max(worth[start:stop]) for start, stop in pairwise(starts)][::-1]
 
 
-def _older_turns(conversation: Conversation, scanned: Sequence[Turn], most_characters: int | None) -> list[Turn]:
+def _older_turns(conversation: CountedConversation, scanned: Sequence[Turn], most_characters: int | None) -> list[Turn]:
     """Return the turns before those that were scanned, as far as one looks back; they are not counted."""
     left = math.inf if most_characters is None else most_characters
     left -= sum(_characters(conversation, turn) for turn in scanned)
@@ -116,9 +118,9 @@ def _older_turns(conversation: Conversation, scanned: Sequence[Turn], most_chara
     return older
 
 
-def _chosen(draft: TurnDraft, turns: Sequence[Turn], worth: Sequence[float], room: int) -> list[Turn]:
+def _chosen(draft: HistoryDraft, turns: Sequence[Turn], worth: Sequence[float], room: int) -> list[Turn]:
     """Return the turns that are kept, newest first; the newest one always."""
-    recent_room = room * draft.policy.recent_share / 100
+    recent_room = room * draft.policy.recent_percent / 100
     taken: dict[int, Turn] = {}
     for n, turn in enumerate(turns):
         counted = draft.counted(turn)
@@ -137,5 +139,5 @@ def _chosen(draft: TurnDraft, turns: Sequence[Turn], worth: Sequence[float], roo
     return [taken[n] for n in sorted(taken)]
 
 
-def _characters(conversation: Conversation, turn: Turn) -> int:
+def _characters(conversation: CountedConversation, turn: Turn) -> int:
     return sum(len(conversation.glance(index).text) for index in range(turn.start, turn.stop))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ctxopt_core.conversation.conversation import Conversation
+from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import Unit, Units, first_user_message, units_of
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.history.draft import TurnDraft, within_cap
+from ctxopt_core.history.draft import HistoryDraft, within_cap
 from ctxopt_core.history.placeholder_note import WIDEST_NOTE, PlaceholderDraft
 from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.history.shrink_turn import lowest_tokens
@@ -18,7 +18,7 @@ from ctxopt_core.shortening.token_limits import level_down
 RESULT_TOKENS = 100
 
 
-def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
+def add_stable(draft: HistoryDraft, limit: int, query: int | None) -> bool:
     """Keep what the stepped cut leaves of the whole conversation.
 
     Args:
@@ -54,7 +54,7 @@ def add_stable(draft: TurnDraft, limit: int, query: int | None) -> bool:
     draft.shortened.update(shortened)
     draft.placeholder.after = view.first if noted else None
     draft.omitted = view.omitted(step)
-    draft.repeated_tokens = view.repeated_tokens(step, shortened)
+    draft.reused_prefix_tokens = view.reused_prefix_tokens(step, shortened)
     return True
 
 
@@ -72,7 +72,7 @@ class SteppedView:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: CountedConversation,
         counter: TokenCounter,
         policy: HistoryPolicy,
         limit: int,
@@ -83,13 +83,15 @@ class SteppedView:
         self.units = units_of(conversation, 0, len(conversation))
         self.kept = _opening_properly(self.units)
         self.placeholder = placeholder
-        self.first = first_user_message(conversation, len(conversation)) if policy.keep_first else None
+        self.first = first_user_message(conversation, len(conversation)) if policy.keep_first_user_message else None
         self.first_left: Shortened | None = None
         if self.first is not None:
-            self.first_left = within_cap(conversation, self.first, int(limit * policy.first_share / 100), counter)
+            self.first_left = within_cap(
+                conversation, self.first, int(limit * policy.first_message_max_percent / 100), counter
+            )
             self.first = None if self.first_left is None else self.first
         self.note_tokens = placeholder.tokens(WIDEST_NOTE)
-        self._references = policy.references
+        self._references = policy.recoverable_tool_results
         self.walked = self._walk(limit)
 
     @property
@@ -134,7 +136,7 @@ class SteppedView:
         message, cost = self.conversation.message(index), self.conversation.cost(index)
         return shorten_message(message, cost, tokens, self.counter, references=self._references)
 
-    def repeated_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
+    def reused_prefix_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
         """Return the tokens of the messages that repeat the start of the request before, byte for byte.
 
         The request before is the one that was answered by the newest message of the assistant.
