@@ -13,9 +13,8 @@ from langchain_core.outputs import LLMResult
 from langchain_core.prompt_values import ChatPromptValue
 from langchain_core.runnables import RunnableConfig
 
-from ctxopt_core.fitting.options import RequestSettings
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core import FitReport
+from ctxopt_core.adapters import RequestSettings, in_worker
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 

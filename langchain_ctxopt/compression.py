@@ -8,12 +8,8 @@ from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 
-from ctxopt_core.budget.model_budget import ModelBudget
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.packing import Packing, pack_documents
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.fitting.packing_report import packed_report
-from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core import DocumentPolicy, FitReport, Packing, TokenCounter, pack_documents
+from ctxopt_core.adapters import ModelBudget, packed_report
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments, document_views, with_text
 
 _NOTHING_FITS = "no document fits into the budget, not even in part"

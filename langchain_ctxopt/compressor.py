@@ -11,13 +11,17 @@ from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, PrivateAttr, field_serializer
 
-from ctxopt_core.budget.model_budget import ModelBudget, checked_share, model_budget_of, tokens_of_share
-from ctxopt_core.budget.shares import BudgetWarning, Percent, Shares
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.fitting.options import plain_fields
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.runtime.event_loop import in_worker
-from ctxopt_core.runtime.warn_once import warn_once
+from ctxopt_core import BudgetWarning, DocumentPolicy, FitReport, Shares
+from ctxopt_core.adapters import (
+    ModelBudget,
+    Percent,
+    checked_share,
+    in_worker,
+    model_budget_of,
+    plain_fields,
+    tokens_of_share,
+    warn_once,
+)
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage
 from langchain_core.prompts import BasePromptTemplate
 
-from ctxopt_core.documents.document import Document
-from ctxopt_core.documents.rendering import DocumentRendering
-from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.fitting.request_renderer import Draft
-from ctxopt_core.request import ContextRequest, Section
+from ctxopt_core import ContextRequest, Document, FittedContext, Section
+from ctxopt_core.adapters import DocumentRendering, Draft
 from langchain_ctxopt.component_keys import ComponentKeys, component_keys, most_messages, stand_alone
 from langchain_ctxopt.documents import ListedDocuments, TemplatedDocuments, document_views
 from langchain_ctxopt.message_views import LangChainMessages

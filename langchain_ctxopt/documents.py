@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.prompts import BasePromptTemplate, format_document
 
-from ctxopt_core.documents.document import Document
+from ctxopt_core import Document
 
 SCORE_KEYS = ("relevance_score", "score")
 ScoreOf = Callable[[LangChainDocument], float | None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.exceptions import ContextOverflowError
 
-from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core import ContextBudgetError
 
 
 class RequestOverflowError(ContextBudgetError, ContextOverflowError):

@@ -9,10 +9,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue, PromptValue, StringPromptValue
 
-from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.request_renderer import Draft
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import ContextBudgetError, ContextRequest, FitReport
+from ctxopt_core.adapters import Draft
 from langchain_ctxopt.message_views import LangChainMessages
 from langchain_ctxopt.prompt_renderer import kept_messages
 

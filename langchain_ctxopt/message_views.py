@@ -19,20 +19,26 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from ctxopt_core.formats.content_blocks import extra_texts, put_together, take_apart
-from ctxopt_core.formats.openai_messages import (
+from ctxopt_core import Message, ToolCall
+from ctxopt_core.adapters import (
     ROLE_NAMES,
+    SYSTEM_ROLES,
+    Shortened,
+    arguments_text,
+    backwards,
+    call_of,
+    extra_texts,
+    is_placeholder_message,
+    is_signed,
     message_from_openai,
     placeholder_openai,
     plain_openai,
+    put_together,
     role_of,
     shortened_openai,
+    take_apart,
+    thinks_beside_content,
 )
-from ctxopt_core.formats.tool_calls import arguments_text, call_of, is_signed, thinks_beside_content
-from ctxopt_core.messages.message import Message, ToolCall
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
-from ctxopt_core.messages.placeholder import is_placeholder_message
-from ctxopt_core.shortening.shorten_message import Shortened
 from langchain_ctxopt.shortened_calls import shortened_calls
 
 SOURCE_MARK = "ctxopt"

@@ -13,8 +13,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
-from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
-from ctxopt_core.providers.tool_schemas import schemas_in
+from ctxopt_core.adapters import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, schemas_in, token_limit
 
 _NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
 # The window that a model which runs locally is loaded with: Ollama's and llama.cpp's names for it.

@@ -14,22 +14,32 @@ from langchain_core.callbacks import (
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.budget.model_budget import ModelBudget, model_budget_of
-from ctxopt_core.budget.shares import Shares
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.fit_request import fit_with, fitted_with
-from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.fitting.measured_request import count_request
-from ctxopt_core.fitting.options import FitOptions, Overflow, plain_fields
-from ctxopt_core.fitting.request_renderer import ChatRenderer, Draft, RequestRenderer
-from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknownModel
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.request import ContextRequest
-from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core import (
+    ChatRenderer,
+    ContextBudget,
+    ContextBudgetError,
+    ContextRequest,
+    DocumentPolicy,
+    FitReport,
+    FittedContext,
+    HistoryPolicy,
+    RequestRenderer,
+    Shares,
+    TokenCounter,
+)
+from ctxopt_core.adapters import (
+    Draft,
+    FitOptions,
+    ModelBudget,
+    OnUnknownModel,
+    Overflow,
+    count_request,
+    fit_with,
+    fitted_with,
+    in_worker,
+    model_budget_of,
+    plain_fields,
+)
 from langchain_ctxopt.dict_input import DictInput
 from langchain_ctxopt.documents import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError

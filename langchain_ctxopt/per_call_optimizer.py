@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ctxopt_core.fitting.options import RequestSettings, reject_unknown_settings
-from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core import HistoryPolicy
+from ctxopt_core.adapters import RequestSettings, reject_unknown_settings
 from langchain_ctxopt.optimizer import ContextOptimizer
 
 _DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}

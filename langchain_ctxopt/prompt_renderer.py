@@ -10,12 +10,16 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.prompts import BasePromptTemplate
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, CountedConversation, message_tokens
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.rendering import DocumentRendering
-from ctxopt_core.fitting.request_renderer import Draft, schema_tokens
-from ctxopt_core.history.trimming import kept_items
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import ContextRequest, TokenCounter
+from ctxopt_core.adapters import (
+    TOKENS_PER_REQUEST,
+    CountedConversation,
+    DocumentRendering,
+    Draft,
+    kept_items,
+    message_tokens,
+    schema_tokens,
+)
 from langchain_ctxopt.component_keys import ComponentKeys
 from langchain_ctxopt.documents import with_text
 from langchain_ctxopt.message_views import placeholder_item, shortened_item, view_of

@@ -9,11 +9,8 @@ from typing import Annotated, Any
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from pydantic import BeforeValidator, PlainValidator, ValidationInfo
 
-from ctxopt_core.budget.shares import Shares
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.fitting.options import as_value
-from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.validation import optional_token_amount, token_amount
+from ctxopt_core import DocumentPolicy, HistoryPolicy, Shares
+from ctxopt_core.adapters import as_value, optional_token_amount, token_amount
 from langchain_ctxopt.model_settings import as_sent
 
 

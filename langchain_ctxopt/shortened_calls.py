@@ -8,8 +8,8 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from ctxopt_core.formats.tool_calls import ShortenedCalls
-from ctxopt_core.messages.message import ToolCall
+from ctxopt_core import ToolCall
+from ctxopt_core.adapters import ShortenedCalls
 
 
 def shortened_calls(message: BaseMessage, calls: Sequence[ToolCall], arguments: Mapping[int, str]) -> dict[str, Any]:

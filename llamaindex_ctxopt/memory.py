@@ -11,7 +11,7 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.llms import LLM
 from llama_index.core.memory import BaseMemory
 
-from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core import FitReport
 from llamaindex_ctxopt.engines.engine_plan import plan_of
 from llamaindex_ctxopt.engines.engine_prompts import Preamble
 from llamaindex_ctxopt.engines.planner import Planner

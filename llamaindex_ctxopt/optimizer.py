@@ -12,8 +12,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core import ContextBudget, FitReport
 from llamaindex_ctxopt.engines.attached_engine import read_engine
 from llamaindex_ctxopt.engines.engine_plan import plan_of
 from llamaindex_ctxopt.engines.engine_prompts import Preamble

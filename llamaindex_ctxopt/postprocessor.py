@@ -14,10 +14,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict, Field, PrivateAttr, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 
-from ctxopt_core.budget.model_budget import ModelBudget, tokens_of_share
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core import DocumentPolicy, FitReport
+from ctxopt_core.adapters import ModelBudget, in_worker, tokens_of_share
 from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.nodes.packing import PackedNodes, pack_nodes
 from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share

@@ -9,22 +9,23 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
 
-from ctxopt_core.budget.model_budget import ModelBudget, checked_share, model_budget_of
-from ctxopt_core.budget.shares import Percent, Shares
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.fitting.options import (
+from ctxopt_core import DocumentPolicy, FitReport, HistoryPolicy, Shares
+from ctxopt_core.adapters import (
     FitOptions,
+    ModelBudget,
+    OnUnknownModel,
     Overflow,
+    Percent,
     RequestSettings,
+    UserCatalog,
     as_value,
+    checked_share,
+    model_budget_of,
+    optional_token_amount,
     plain_fields,
     reject_unknown_settings,
+    token_amount,
 )
-from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknownModel
-from ctxopt_core.models.window_sources import UserCatalog
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.validation import optional_token_amount, token_amount
 from llamaindex_ctxopt.models.model_settings import chosen_tokenizer, optional_settings
 
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target_tokens")

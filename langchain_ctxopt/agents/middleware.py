@@ -12,10 +12,8 @@ from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
 
-from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.options import RequestSettings
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core import ContextBudgetError, FitReport
+from ctxopt_core.adapters import RequestSettings, in_worker
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.events import REPORT_EVENT
 from langchain_ctxopt.optimizer import ContextOptimizer

@@ -10,9 +10,8 @@ from langchain_core.messages import FunctionMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BeforeValidator, Field
 
-from ctxopt_core.counting.counters import counter_for
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
+from ctxopt_core import TokenCounter, counter_for
+from ctxopt_core.adapters import StoredResult, read_lines, stored_results
 from langchain_ctxopt.message_views import view_of
 
 try:

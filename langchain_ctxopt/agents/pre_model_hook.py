@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
-from ctxopt_core.fitting.options import RequestSettings
+from ctxopt_core.adapters import RequestSettings
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NotRequired
 from langchain.agents.middleware.types import AgentState, ExtendedModelResponse, ModelResponse, PrivateStateAttr
 from langgraph.types import Command
 
-from ctxopt_core.history.history_view import run_progress
+from ctxopt_core.adapters import run_progress
 
 PROGRESS = "ctxopt_progress"
 

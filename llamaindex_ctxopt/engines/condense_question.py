@@ -10,11 +10,8 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 
-from ctxopt_core.budget.model_budget import ModelBudget
-from ctxopt_core.fitting.fit_request import fitted_with
-from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.fitting.request_renderer import ChatRenderer
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import ChatRenderer, ContextRequest
+from ctxopt_core.adapters import FitOptions, ModelBudget, fitted_with
 from llamaindex_ctxopt.engines.engine_prompts import prompt_size, rendered
 from llamaindex_ctxopt.messages.message_views import PrintedMessages, kept_messages
 

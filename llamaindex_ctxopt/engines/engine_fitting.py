@@ -10,19 +10,27 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.budget.model_budget import ModelBudget
-from ctxopt_core.budget.shares import allocate
-from ctxopt_core.conversation.conversation import message_tokens
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.fit_log import log_fit
-from ctxopt_core.fitting.fit_request import fitted_with
-from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given, documents_need, fits, measure_needs
-from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import (
+    ContextBudget,
+    ContextBudgetError,
+    ContextRequest,
+    FitReport,
+    FittedContext,
+    TokenCounter,
+    allocate,
+)
+from ctxopt_core.adapters import (
+    FitOptions,
+    MeasuredRequest,
+    ModelBudget,
+    as_given,
+    documents_need,
+    fits,
+    fitted_with,
+    log_fit,
+    measure_needs,
+    message_tokens,
+)
 from llamaindex_ctxopt.engines.condense_question import Condensing
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts
 from llamaindex_ctxopt.engines.engine_renderer import EngineRenderer

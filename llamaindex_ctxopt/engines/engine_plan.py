@@ -9,12 +9,8 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
-from ctxopt_core.budget.model_budget import ModelBudget
-from ctxopt_core.conversation.conversation import message_tokens
-from ctxopt_core.fitting.fit_request import fit_with
-from ctxopt_core.fitting.request_renderer import ChatRenderer
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import ChatRenderer, ContextRequest, FitReport
+from ctxopt_core.adapters import ModelBudget, fit_with, message_tokens
 from llamaindex_ctxopt.engines.attached_engine import AttachedEngine
 from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, usual_chat_prompts, usual_query_prompts

@@ -20,8 +20,8 @@ from llama_index.core.prompts.default_prompt_selectors import (
 from llama_index.core.response_synthesizers.refine import DEFAULT_RESPONSE_PADDING_SIZE
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, message_tokens
-from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core import TokenCounter
+from ctxopt_core.adapters import TOKENS_PER_REQUEST, message_tokens
 from llamaindex_ctxopt.messages.message_views import view_of
 
 SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE

@@ -10,12 +10,8 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 
-from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.document import Document
-from ctxopt_core.documents.rendering import DocumentRendering
-from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import ContextRequest, Document, TokenCounter
+from ctxopt_core.adapters import CountedConversation, DocumentRendering, Draft, conversation_tokens, schema_tokens
 from llamaindex_ctxopt.engines.engine_prompts import EMPTY_SLOTS, EnginePrompts, prompt_size, rendered, variants
 from llamaindex_ctxopt.engines.one_call_rule import RepackRule, history_tokens, prompt_tokens
 from llamaindex_ctxopt.engines.template_names import texts_with_braces

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core import FitReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

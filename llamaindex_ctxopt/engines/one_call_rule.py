@@ -18,9 +18,7 @@ from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, SelectorPromptTemplate
 from llama_index.core.prompts.prompt_utils import get_biggest_prompt, get_empty_prompt_messages, get_empty_prompt_txt
 
-from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.counting.callable_counter import CallableCounter
-from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core import CallableCounter, ContextBudget, TokenCounter
 from llamaindex_ctxopt.models.framework_tokens import framework_counter, framework_tokens
 from llamaindex_ctxopt.models.model_settings import schemas_of_answer
 

@@ -11,8 +11,8 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.schema import NodeWithScore
 from llama_index_instrumentation import get_dispatcher
 
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core import FitReport
+from ctxopt_core.adapters import in_worker
 from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engines.engine_plan import EnginePlan
 from llamaindex_ctxopt.engines.engine_request import EngineRequest, FittedRequest

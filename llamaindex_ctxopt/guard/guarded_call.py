@@ -8,14 +8,8 @@ from typing import Any
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
-from ctxopt_core.budget.model_budget import ModelBudget
-from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.fit_request import fit_with
-from ctxopt_core.fitting.measured_request import count_request
-from ctxopt_core.fitting.options import FitOptions
-from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import ChatRenderer, ContextBudgetError, ContextRequest, FitReport, RequestRenderer
+from ctxopt_core.adapters import FitOptions, ModelBudget, count_request, fit_with
 from llamaindex_ctxopt.guard.request_in_flight import InFlight
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages
 from llamaindex_ctxopt.models.call_schemas import schemas_of_call, settings_of_call

@@ -20,8 +20,8 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
-from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core import FitReport
+from ctxopt_core.adapters import in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
 from llamaindex_ctxopt.guard.reported_metadata import planned_metadata
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight

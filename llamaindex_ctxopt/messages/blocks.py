@@ -26,11 +26,17 @@ from llama_index.core.base.llms.types import (
     VideoBlock,
 )
 
-from ctxopt_core.formats.content_blocks import Content
-from ctxopt_core.formats.content_parts import MEDIA_KEYS, verbatim_texts
-from ctxopt_core.formats.tool_calls import arguments_text
-from ctxopt_core.messages.message import ALLOWANCES, Attachment, AttachmentKind, ToolCall
-from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
+from ctxopt_core import Attachment, ToolCall
+from ctxopt_core.adapters import (
+    ALLOWANCES,
+    ATTACHMENT_OMITTED,
+    MEDIA_KEYS,
+    AttachmentKind,
+    Content,
+    Shortened,
+    arguments_text,
+    verbatim_texts,
+)
 
 # What LlamaIndex charges for one of them, whatever its size, where it cannot tell a length.
 FRAMEWORK_MEDIA_TOKENS: Mapping[type[BaseContentBlock], int] = MappingProxyType(

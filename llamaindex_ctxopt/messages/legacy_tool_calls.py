@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxopt_core.formats.tool_calls import arguments_text, is_signed
-from ctxopt_core.messages.message import ToolCall
+from ctxopt_core import ToolCall
+from ctxopt_core.adapters import arguments_text, is_signed
 
 _ID_NAMES = ("id", "call_id", "tool_call_id", "toolUseId", "tool_id")
 _NAME_NAMES = ("name", "tool_name")

@@ -12,13 +12,18 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
-from ctxopt_core.formats.content_blocks import Content, extra_texts
-from ctxopt_core.formats.tool_calls import thinks_beside_content
-from ctxopt_core.history.trimming import Trimming, kept_items
-from ctxopt_core.messages.message import TOOL_ROLES, Message
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
-from ctxopt_core.messages.placeholder import is_placeholder_message
-from ctxopt_core.shortening.shorten_message import Shortened
+from ctxopt_core import Message, Trimming
+from ctxopt_core.adapters import (
+    SYSTEM_ROLES,
+    TOOL_ROLES,
+    Content,
+    Shortened,
+    backwards,
+    extra_texts,
+    is_placeholder_message,
+    kept_items,
+    thinks_beside_content,
+)
 from llamaindex_ctxopt.messages.blocks import put_blocks_together, take_apart_blocks
 from llamaindex_ctxopt.messages.legacy_tool_calls import MessageCalls, calls_of_message, with_shorter_calls
 from llamaindex_ctxopt.messages.react_steps import (

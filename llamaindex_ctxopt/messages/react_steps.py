@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ctxopt_core.messages.message import TOOL_ROLES, Message, ToolCall
+from ctxopt_core import Message, ToolCall
+from ctxopt_core.adapters import TOOL_ROLES
 
 ACTION_LABEL = "Action:"
 OBSERVATION_LABEL = "Observation:"

@@ -11,8 +11,7 @@ from llama_index.core.bridge.pydantic import BaseModel, TypeAdapter
 from llama_index.core.llms import LLM
 from llama_index.core.tools import BaseTool, FunctionTool
 
-from ctxopt_core.models.model_settings import ModelInfo
-from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
+from ctxopt_core.adapters import ModelInfo, schema_texts, schemas_in
 from llamaindex_ctxopt.models.model_settings import settings_of
 
 _CLASSES_REMEMBERED = 256

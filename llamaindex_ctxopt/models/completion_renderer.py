@@ -10,11 +10,8 @@ from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
-from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments
-from ctxopt_core.fitting.request_renderer import ChatRenderer, Draft, RequestRenderer, schema_tokens
-from ctxopt_core.request import ContextRequest
+from ctxopt_core import ChatRenderer, ContextRequest, PlainDocuments, RequestRenderer, TokenCounter
+from ctxopt_core.adapters import CountedConversation, DocumentRendering, Draft, schema_tokens
 from llamaindex_ctxopt.messages.message_views import kept_messages
 from llamaindex_ctxopt.models.model_settings import metadata_of
 

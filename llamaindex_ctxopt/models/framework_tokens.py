@@ -21,12 +21,8 @@ from llama_index.core.base.llms.types import (
     ToolCallBlock,
 )
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE
-from ctxopt_core.counting.counters import counter_for
-from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.formats.tool_calls import arguments_text
-from ctxopt_core.messages.message import TOOL_ROLES
+from ctxopt_core import TiktokenCounter, TokenCounter, counter_for
+from ctxopt_core.adapters import TOKENS_PER_MESSAGE, TOOL_ROLES, arguments_text
 from llamaindex_ctxopt.messages.blocks import FRAMEWORK_MEDIA_TOKENS, media_kind, take_apart_blocks
 from llamaindex_ctxopt.messages.legacy_tool_calls import function_of, raw_calls
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.program.function_program import get_function_tool
 
-from ctxopt_core.models.model_settings import ModelInfo
+from ctxopt_core.adapters import ModelInfo
 
 _UNNAMED = frozenset({"", "unknown"})
 _NAME_ATTRIBUTES = ("model", "model_name")

@@ -8,12 +8,8 @@ from types import MappingProxyType
 
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core.budget.model_budget import ModelBudget
-from ctxopt_core.documents.packing import Packing
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.packing_report import packed_report
-from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core import ContextBudgetError, DocumentPolicy, FitReport, Packing
+from ctxopt_core.adapters import ModelBudget, packed_report
 from llamaindex_ctxopt.nodes.rendering import NodeRendering, node_views, with_text
 from llamaindex_ctxopt.nodes.selection import NodesToPack, carries_media, choose, choose_least, textless_nodes
 

@@ -17,7 +17,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from ctxopt_core.documents.document import Document
+from ctxopt_core import Document
 
 SEPARATOR = "\n\n"
 

@@ -10,11 +10,8 @@ from types import MappingProxyType
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.document import Document, is_blank
-from ctxopt_core.documents.packing import DropReason, Packing, is_below_min_score, pack_documents
-from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.documents.ranking import by_score, score_of
+from ctxopt_core import Document, DocumentPolicy, Packing, TokenCounter, pack_documents
+from ctxopt_core.adapters import DropReason, by_score, is_below_min_score, is_blank, score_of
 from llamaindex_ctxopt.nodes.rendering import NodeRendering
 
 _MEDIA = ("image", "image_path", "image_url", "image_resource", "audio_resource", "video_resource")

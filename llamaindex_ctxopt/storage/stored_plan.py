@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from ctxopt_core.fitting.options import plain_fields
+from ctxopt_core.adapters import plain_fields
 from llamaindex_ctxopt.engines.engine_plan import EnginePlan, plan_of
 from llamaindex_ctxopt.engines.engine_prompts import Preamble
 from llamaindex_ctxopt.settings import FitSettings

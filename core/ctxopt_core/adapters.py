@@ -1,0 +1,151 @@
+"""What an adapter for another framework is built from; `langchain_ctxopt` and `llamaindex_ctxopt` use nothing else.
+
+An adapter reads the framework's objects, calls the core, and selects from the objects that it was given:
+
+1. It shows messages as `Message` views and documents as `Document` views, in the same order.
+2. It says how a request is rendered with a `RequestRenderer`; `ChatRenderer` is a plain chat request.
+3. It makes a `ModelBudget` of what the model says about itself (`ModelInfo`) and of the user's settings.
+4. It fits with `fit_with`, and applies the indices of the result with `kept_items`.
+
+The guide "Write an adapter" has a complete one. What is listed here changes only with a note in the changelog.
+"""
+
+from __future__ import annotations
+
+from ctxopt_core.budget.model_budget import ModelBudget, checked_share, model_budget_of, tokens_of_share
+from ctxopt_core.budget.shares import Percent
+from ctxopt_core.conversation.conversation import (
+    TOKENS_PER_MESSAGE,
+    TOKENS_PER_REQUEST,
+    CountedConversation,
+    message_tokens,
+)
+from ctxopt_core.documents.document import is_blank
+from ctxopt_core.documents.packing import DropReason, is_below_min_score
+from ctxopt_core.documents.ranking import by_score, score_of
+from ctxopt_core.documents.rendering import DocumentRendering
+from ctxopt_core.fitting.fit_log import log_fit
+from ctxopt_core.fitting.fit_request import fit_with, fitted_with
+from ctxopt_core.fitting.measured_request import (
+    MeasuredRequest,
+    as_given,
+    count_request,
+    documents_need,
+    fits,
+    measure_needs,
+)
+from ctxopt_core.fitting.options import (
+    FitOptions,
+    Overflow,
+    RequestSettings,
+    as_value,
+    plain_fields,
+    reject_unknown_settings,
+)
+from ctxopt_core.fitting.packing_report import packed_report
+from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
+from ctxopt_core.formats.content_blocks import Content, extra_texts, put_together, take_apart
+from ctxopt_core.formats.content_parts import MEDIA_KEYS, verbatim_texts
+from ctxopt_core.formats.openai_messages import (
+    ROLE_NAMES,
+    message_from_openai,
+    placeholder_openai,
+    plain_openai,
+    role_of,
+    shortened_openai,
+)
+from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_of, is_signed, thinks_beside_content
+from ctxopt_core.history.history_view import run_progress
+from ctxopt_core.history.trimming import kept_items
+from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
+from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
+from ctxopt_core.messages.placeholder import is_placeholder_message
+from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
+from ctxopt_core.models.resolve_window import OnUnknownModel
+from ctxopt_core.models.window_sources import UserCatalog
+from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
+from ctxopt_core.runtime.event_loop import in_worker
+from ctxopt_core.runtime.warn_once import warn_once
+from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
+from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
+from ctxopt_core.validation import optional_token_amount, token_amount
+
+__all__ = [
+    "ALLOWANCES",
+    "ANSWER_LIMITS",
+    "ATTACHMENT_OMITTED",
+    "MEDIA_KEYS",
+    "ROLE_NAMES",
+    "SYSTEM_ROLES",
+    "TOKENS_PER_MESSAGE",
+    "TOKENS_PER_REQUEST",
+    "TOOL_ROLES",
+    "AttachmentKind",
+    "Content",
+    "CountedConversation",
+    "DocumentRendering",
+    "Draft",
+    "DropReason",
+    "FitOptions",
+    "MeasuredRequest",
+    "ModelBudget",
+    "ModelInfo",
+    "OnUnknownModel",
+    "Overflow",
+    "Percent",
+    "RequestSettings",
+    "Shortened",
+    "ShortenedCalls",
+    "StoredResult",
+    "UserCatalog",
+    "arguments_text",
+    "as_given",
+    "as_value",
+    "backwards",
+    "by_score",
+    "call_of",
+    "checked_share",
+    "conversation_tokens",
+    "count_request",
+    "documents_need",
+    "extra_texts",
+    "first_name",
+    "first_tokens",
+    "fit_with",
+    "fits",
+    "fitted_with",
+    "in_worker",
+    "is_below_min_score",
+    "is_blank",
+    "is_placeholder_message",
+    "is_signed",
+    "kept_items",
+    "log_fit",
+    "measure_needs",
+    "message_from_openai",
+    "message_tokens",
+    "model_budget_of",
+    "optional_token_amount",
+    "packed_report",
+    "placeholder_openai",
+    "plain_fields",
+    "plain_openai",
+    "put_together",
+    "read_lines",
+    "reject_unknown_settings",
+    "role_of",
+    "run_progress",
+    "schema_texts",
+    "schema_tokens",
+    "schemas_in",
+    "score_of",
+    "shortened_openai",
+    "stored_results",
+    "take_apart",
+    "thinks_beside_content",
+    "token_amount",
+    "token_limit",
+    "tokens_of_share",
+    "verbatim_texts",
+    "warn_once",
+]
