@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from ctxopt_core.command_line.errors import EXIT_CODES, plain_messages
+from ctxopt_core.command_line.explanation import SELECTIONS, Explained
 from ctxopt_core.command_line.fitting_options import choices_of, cutting_options, limit_options
 from ctxopt_core.command_line.output import Format, format_option, show
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import file_argument, line_option, request_of_file
 from ctxopt_core.display.text import aligned
-from ctxopt_core.fitting.explanation import SELECTIONS, Explained
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.formats.fitted_files import as_json
 from ctxopt_core.reports.fit_report import FitReport

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from ctxopt_core.budget.model_budget import ModelBudget, model_budget_of
 from ctxopt_core.command_line.errors import DoesNotFitError, one_line
+from ctxopt_core.command_line.explanation import Explained, explain
 from ctxopt_core.command_line.fitting_options import FittingChoices
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.explanation import Explained, explain
 from ctxopt_core.fitting.fit_request import fit_with
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.request_renderer import ChatRenderer

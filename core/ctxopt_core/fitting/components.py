@@ -1,228 +1,193 @@
-"""The four components of a request that is being cut; each can be cut again with another allowance."""
+"""Cut one component of a request to an allowance in tokens: system prompt, query, documents, history.
+
+System prompt and query are cut at sentence borders and never reordered. Everything here returns a new value;
+`ComponentCuts` decides which component is cut, and to how much.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import NoReturn
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from ctxopt_core.budget.shares import COMPONENTS, Component, Shares, allocate
+from ctxopt_core.budget.shares import COMPONENTS, Allocation, Component, Shares, allocate
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.packing import Packing, pack_documents
-from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.measured_request import MeasuredRequest, describe_costs, measure_needs
+from ctxopt_core.fitting.measured_request import MeasuredRequest
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
-from ctxopt_core.fitting.text_components import ComponentCut, cut_query, cut_system
-from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.history.trim import summarized, trim
-from ctxopt_core.history.trimming import Trimming, without_loose_results
+from ctxopt_core.history.trim import trim
+from ctxopt_core.history.trimming import Trimming
+from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened, shorten_message
+from ctxopt_core.shortening.token_limits import level_down
+from ctxopt_core.shortening.truncate import truncate, truncate_entries
 
-_LEAST_RATE = 0.25
 
-
-class ComponentCuts:
-    """What each component of a request holds at the moment.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """The outcome of a cut.
 
     Args:
-        measured: The request and its limit.
-        shares: The components' guarantees.
-        options: How to cut.
+        measured: What was cut, its sections already being what is left of them.
+        draft: What the request holds now.
+        packing: The documents' part of it.
+        allocation: Tokens that each component was allowed.
+        used: Tokens that each component uses.
+        whole: Tokens of the rendered request.
     """
 
-    def __init__(self, measured: MeasuredRequest, shares: Shares, options: FitOptions) -> None:
-        self.measured = measured
-        self.shares = shares
-        self.options = options
-        self.system = ComponentCut()
-        self.query = ComponentCut()
-        self.packing = Packing()
-        self.trimming = Trimming()
-        if measured.query is not None:
-            measured.conversation.leave_results_out(measured.query)
-        self.needs: Mapping[Component, int] = measure_needs(measured)
-        self.allowed: dict[Component, int] = {}
-
-    @property
-    def _ranking_query(self) -> str:
-        return self.options.ranking_query or self.measured.query_text
-
-    @property
-    def query_holds_attachments(self) -> bool:
-        """Whether there is something in the query that can only be kept whole or left out."""
-        query = self.measured.query
-        return query is not None and bool(self.measured.conversation.message(query).removable)
-
-    @property
-    def used(self) -> dict[Component, int]:
-        """Tokens that each component takes now."""
-        return {
-            "system": self.system.tokens,
-            "query": self.query.tokens,
-            "documents": self.packing.tokens,
-            "history": self.trimming.tokens,
-        }
-
-    @property
-    def cuts(self) -> Mapping[Component, Callable[[int], object]]:
-        """How each component is cut again."""
-        return {"system": self.cut_system, "query": self.cut_query, "documents": self.pack, "history": self.trim}
-
-    def cut_query(self, allowed: int) -> bool:
-        """Cut the query again; tell whether anything of it is left, else it stays as it was."""
-        self.allowed["query"] = allowed
-        cut = cut_query(self.measured, allowed)
-        self.query = cut or self.query
-        return cut is not None
-
-    def cut_system(self, allowed: int) -> bool:
-        """Cut the system prompt again; tell whether something of each text is left, else it stays as it was."""
-        self.allowed["system"] = allowed
-        cut = cut_system(self.measured, allowed)
-        if cut.emptied and self.shares.system:
-            return False
-        self.system = cut
-        return True
-
-    def pack(self, allowed: int) -> None:
-        """Pack the documents again."""
-        self.allowed["documents"] = allowed
-        if not self.measured.request.documents:
-            return
-        self.packing = pack_documents(
-            self.measured.request.documents,
-            max(0, allowed),
-            self.measured.capped,
-            query=self._ranking_query,
-            policy=self.options.documents,
-            rendering=self.measured.renderer.documents,
-        )
-
-    def trim(self, allowed: int) -> None:
-        """Trim the conversation again."""
-        self.allowed["history"] = allowed
-        self.trimming = self._trimmed(self.options.history)
-
-    def summarize(self) -> None:
-        """Have what is left out summarized, where room is kept for that. Nothing is trimmed after it."""
-        measured, before = self.measured, self.trimming
-        self.trimming = summarized(
-            before,
-            measured.conversation,
-            measured.capped,
-            policy=self.options.history,
-            trim_again=self._trimmed,
-            query=measured.query,
-        )
-        if self.trimming is not before and self.whole() > measured.limit:
-            # A framing that renders the placeholder at more than it counts alone.
-            note = "the summary did not fit as it is rendered"
-            self.trimming = replace(
-                before,
-                summary_room=0,
-                tokens=before.tokens - _awaited(before, measured.capped),
-                fallback="turns",
-                notes=(*before.notes, note),
-            )
-
-    def _trimmed(self, policy: HistoryPolicy) -> Trimming:
-        measured = self.measured
-        return trim(
-            measured.conversation,
-            max(0, self.allowed["history"]),
-            measured.capped,
-            policy=policy,
-            query=measured.query,
-            ranking_query=self._ranking_query,
-            stable_limit=self._stable_limit() if policy.moves_in_steps else None,
-        )
-
-    def _stable_limit(self) -> int:
-        """Return what the conversation may count at every request, whatever the other components need at this one."""
-        measured = self.measured
-        if measured.only_messages:
-            return measured.available - self.needs["system"]
-        available = measured.available
-        # What is not there leaves its share to the history; what is may need all of its own at another request.
-        wanted = dict.fromkeys(COMPONENTS, available)
-        wanted["system"] = self.needs["system"]
-        wanted["query"] = int(available * float(self.shares.query) / 100)
-        wanted["documents"] = available if measured.request.documents else 0
-        return allocate(available, wanted, self.shares).history
-
-    def was_cut(self, name: Component) -> bool:
-        """Tell whether a component holds less than it had, and has a share that lets it grow again."""
-        if not getattr(self.shares, name):
-            return False
-        if name == "documents":
-            return bool(self.packing.texts) or len(self.packing.kept) < len(self.measured.request.documents)
-        return self.used[name] < self.needs[name]
-
-    def draft(self) -> Draft:
-        """Return what the request holds now."""
-        conversation, query = self.measured.conversation, self.measured.query
-        charged_elsewhere = [i for i in conversation.systems if i not in self.system.lost]
-        if query is not None:
-            charged_elsewhere.append(query)
-        merged = replace(
-            self.trimming,
-            kept=tuple(sorted((*self.trimming.kept, *charged_elsewhere))),
-            shortened={**self.trimming.shortened, **self.system.shortened, **self.query.shortened},
-            reasons={**self.trimming.reasons, **{i: "empty" for i in self.system.lost if conversation.is_blank(i)}},
-        )
-        texts, documents = self.packing.texts, self.measured.request.documents
-        return Draft(
-            system=self.system.texts,
-            query=self.query.texts,
-            documents=tuple((i, texts.get(i) or documents[i].text or "") for i in self.packing.kept),
-            trimming=without_loose_results(conversation, merged),
-        )
-
-    def whole(self) -> int:
-        """Tokens of the request as it stands, with the room that is kept for a summary.
-
-        Costs of messages add up exactly; everything else is rendered.
-        """
-        if self.measured.only_messages:
-            return self.measured.overhead + sum(self.used.values())
-        return self.measured.count(self.draft()) + _awaited(self.trimming, self.measured.capped)
-
-    def rendered_per_token(self) -> float:
-        """How many tokens the rendering holds for one of the components': 2 where it shows each of them twice."""
-        used = sum(self.used.values())
-        return max(_LEAST_RATE, (self.whole() - self.measured.overhead) / used) if used else 1.0
-
-    def try_cut(self, name: Component, allowed: int) -> bool:
-        """Cut a component again; take that back and return False if it then holds less or the whole no longer fits."""
-        before, used = (self.system, self.query, self.packing, self.trimming, dict(self.allowed)), self.used[name]
-        self.cuts[name](allowed)
-        if self.used[name] >= used and self.whole() <= self.measured.limit:
-            return True
-        self.system, self.query, self.packing, self.trimming, self.allowed = before
-        return False
-
-    def empty(self) -> None:
-        """Empty everything but the query."""
-        measured = self.measured
-        self.system = ComponentCut(
-            texts=("",) * len(measured.request.system_texts), lost=frozenset(measured.conversation.systems)
-        )
-        self.trimming = Trimming(length=len(measured.conversation))
-        self.pack(0)
-
-    def refuse(self, mandatory: tuple[Component, ...]) -> NoReturn:
-        """Raise the error that says why the request cannot be made to fit."""
-        fixed, limit = self.measured.overhead, self.measured.limit
-        costs: dict[str, int] = {"fixed": fixed, **dict(self.needs.items())}
-        needed = max(limit + 1, fixed + sum(max(self.needs[name], self.used[name]) for name in mandatory))
-        message = (
-            f"the request cannot be made to fit: what may not be cut needs {needed:,} tokens and the input budget is "
-            f"{limit:,} ({describe_costs(costs)}); use a larger context window, a smaller `output_reserve` or fewer "
-            "tools, or shorten what is fixed"
-        )
-        raise ContextBudgetError(message, needed=needed, available=limit, costs=costs)
+    measured: MeasuredRequest
+    draft: Draft
+    packing: Packing
+    allocation: Allocation
+    used: Mapping[Component, int]
+    whole: int
 
 
-def _awaited(trimming: Trimming, counter: TokenCounter) -> int:
-    """Return the tokens by which a summary that is still to come may be longer than the note in its place."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextCut:
+    """What is left of the system prompt or of the query.
+
+    Args:
+        texts: The texts that the request gives itself, in order; a text that did not fit at all is empty.
+        shortened: New texts of messages of the conversation.
+        lost: Messages of the conversation of which nothing is left.
+        emptied: Whether nothing is left of a text that said something.
+        tokens: What it has, with the overhead of its messages.
+    """
+
+    texts: tuple[str, ...] = ()
+    shortened: Mapping[int, Shortened] = field(default_factory=lambda: MappingProxyType({}))
+    lost: frozenset[int] = frozenset()
+    emptied: bool = False
+    tokens: int = 0
+
+
+def cut_system(measured: MeasuredRequest, allowed: int) -> TextCut:
+    """Truncate the longest system texts, so that all together count at most `allowed` tokens; short ones stay whole."""
+    conversation, count = measured.conversation, measured.capped.count
+    own = measured.request.system_texts
+    overhead = measured.renderer.system_overhead(measured.capped)
+    messages = {i: conversation.message(i).texts for i in conversation.systems}
+    total = sum(count(text) + overhead for text in own) + sum(map(conversation.cost, messages))
+    blank = frozenset(i for i in messages if conversation.is_blank(i))
+    if total <= allowed:
+        return TextCut(texts=own, lost=blank, tokens=total - sum(map(conversation.cost, blank)))
+    entries = [*own, *(text for texts in messages.values() for text in texts)]
+    counts = list(map(count, entries))
+    without = {i: _without_attachments(measured, i) for i in messages}
+    around = total - sum(map(conversation.cost, messages)) + sum(without.values()) - sum(counts)
+    rooms = level_down(counts, allowed - around)
+    cut = [truncate(text, room, measured.capped) for text, room in zip(entries, rooms, strict=True)]
+    emptied = any(text.strip() and not left.strip() for text, left in zip(entries, cut, strict=True))
+    kept = tuple(cut[: len(own)])
+    shortened = _shortened_messages(measured, messages, without, iter(cut[len(own) :]))
+    silent = [i for i, message in shortened.items() if not any(map(str.strip, message.texts))]
+    lost = blank | frozenset(i for i in silent if around > allowed or not shortened[i].attachments_omitted)
+    left = {i: message for i, message in shortened.items() if i not in lost}
+    tokens = sum(count(text) + overhead for text in kept if text) + sum(message.tokens for message in left.values())
+    return TextCut(texts=kept, shortened=MappingProxyType(left), lost=lost, emptied=emptied, tokens=tokens)
+
+
+def _shortened_messages(
+    measured: MeasuredRequest, messages: Mapping[int, tuple[str, ...]], without: Mapping[int, int], cut: Iterator[str]
+) -> dict[int, Shortened]:
+    count = measured.capped.count
+    shortened: dict[int, Shortened] = {}
+    for index, texts in messages.items():
+        new = tuple(next(cut) for _ in texts)
+        tokens = without[index] - sum(map(count, texts)) + sum(map(count, new))
+        omitted = bool(measured.conversation.message(index).removable)
+        shortened[index] = Shortened(texts=new, attachments_omitted=omitted, tokens=tokens)
+    return shortened
+
+
+def _without_attachments(measured: MeasuredRequest, index: int) -> int:
+    """Return what a message counts when a mark stands for its attachments."""
+    removable, cost = measured.conversation.message(index).removable, measured.conversation.cost(index)
+    if not removable:
+        return cost
+    return cost - sum(attachment.cost for attachment in removable) + measured.capped.count(ATTACHMENT_OMITTED)
+
+
+def cut_query(measured: MeasuredRequest, allowed: int) -> TextCut | None:
+    """Truncate the query so that it counts at most `allowed` tokens.
+
+    A query that the request gives itself is cut to its longest prefix of whole sentences, its entries in proportion. A
+    query that is a message keeps its head and its tail around a marker, since the question often stands at the end.
+
+    Returns:
+        None when nothing of the query would be left: an empty query is never sent.
+    """
+    count = measured.capped.count
+    if measured.query is None:
+        entries = measured.request.query_texts
+        texts = entries
+        if sum(map(count, entries)) > allowed:
+            texts = tuple(truncate_entries(entries, max(0, allowed), measured.capped))
+            if any(map(str.strip, entries)) and not any(map(str.strip, texts)):
+                return None
+        return TextCut(texts=texts, tokens=sum(map(count, texts)))
+    cost = measured.conversation.cost(measured.query)
+    if cost <= allowed:
+        return TextCut(tokens=cost)
+    message = measured.conversation.message(measured.query)
+    cut = shorten_message(message, cost, allowed, measured.capped, marks_suffice=False)
+    if cut is None:
+        return None
+    return TextCut(shortened=MappingProxyType({measured.query: cut}), tokens=cut.tokens)
+
+
+def pack(measured: MeasuredRequest, allowed: int, options: FitOptions) -> Packing:
+    """Pack the documents into at most `allowed` tokens, ranked by what is asked."""
+    request = measured.request
+    return pack_documents(
+        request.documents,
+        max(0, allowed),
+        measured.capped,
+        query=options.ranking_query or measured.query_text,
+        policy=options.documents,
+        rendering=measured.renderer.documents,
+    )
+
+
+def trim_to(
+    measured: MeasuredRequest, allowed: int, options: FitOptions, needs: Mapping[Component, int], shares: Shares
+) -> Trimming:
+    """Trim the conversation to at most `allowed` tokens, its system messages and the query aside.
+
+    Args:
+        measured: The request.
+        allowed: What the conversation may use, in tokens.
+        options: How to trim.
+        needs: What each component has, in tokens.
+        shares: The components' guarantees, which say what a stable prefix may always use.
+    """
+    policy = options.history
+    return trim(
+        measured.conversation,
+        max(0, allowed),
+        measured.capped,
+        policy=policy,
+        query=measured.query,
+        ranking_query=options.ranking_query or measured.query_text,
+        stable_limit=_stable_limit(measured, needs, shares) if policy.moves_in_steps else None,
+    )
+
+
+def _stable_limit(measured: MeasuredRequest, needs: Mapping[Component, int], shares: Shares) -> int:
+    """Return what the conversation may use at every request, whatever the other components need at this one."""
+    available = measured.available
+    if measured.only_messages:
+        return available - needs["system"]
+    # What is not there leaves its share to the history; what is may need all of its own at another request.
+    wanted = dict.fromkeys(COMPONENTS, available)
+    wanted["system"] = needs["system"]
+    wanted["query"] = int(available * float(shares.query) / 100)
+    wanted["documents"] = available if measured.request.documents else 0
+    return allocate(available, wanted, shares).history
+
+
+def tokens_awaited(trimming: Trimming, counter: TokenCounter) -> int:
+    """Return the tokens by which a summary that is still to come may be longer than the placeholder in its place."""
     return max(0, trimming.summary_room - counter.count(trimming.placeholder or ""))

@@ -2,135 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
 from ctxopt_core.budget.shares import BudgetWarning
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.fitting.cut import Cut, cut, cut_to_query
+from ctxopt_core.fitting.components import Cut
+from ctxopt_core.fitting.cut import cut, cut_to_query
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given, everything_packed, fits
-from ctxopt_core.fitting.options import FitOptions, Overflow, as_value
+from ctxopt_core.fitting.options import FitArguments, FitOptions, options_of
 from ctxopt_core.fitting.report_builder import report_of_cut, report_of_unchanged
 from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer, schema_reserve
-from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.runtime.warn_once import warn_once
 
 
-def fit(
-    request: ContextRequest,
-    budget: ContextBudget,
-    *,
-    counter: TokenCounter | Callable[[str], int] | None = None,
-    renderer: RequestRenderer | None = None,
-    documents: DocumentPolicy | Mapping[str, Any] | None = None,
-    history: HistoryPolicy | Mapping[str, Any] | None = None,
-    protect: Collection[str] = (),
-    ranking_query: str = "",
-    overflow: Overflow = "error",
-) -> FittedContext:
+def fit(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitArguments]) -> FittedContext:
     """Fit a request into its input budget; a request that fits comes back as it is.
+
+    Each fit is logged to the logger `ctxopt_core` with two records of figures; see `ctxopt_core.fitting.fit_log`.
 
     Args:
         request: The request. It is read and never changed.
         budget: Window, reserve and shares.
-        counter: Counts tokens, or a function that does; by default the tokenizer of the budget's model, else
+        arguments: Any of these, by name.
+            `counter`: counts tokens, or a function that does; by default the tokenizer of the budget's model, else
             `o200k_base`.
-        renderer: How the request is rendered; by default as a chat request with one user message for documents and
-            query.
-        documents: How documents are chosen, as `DocumentPolicy` or a mapping of its fields.
-        history: How the conversation is trimmed, as `HistoryPolicy` or a mapping of its fields.
-        protect: Components that may not be cut: `query`, `system` or both.
-        ranking_query: What is asked, where that is not the query: what documents and history are ranked by.
-        overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query and
-            warns once.
-
-    Each fit is logged to the logger `ctxopt_core` with two records of figures; see `ctxopt_core.fit_log`.
+            `renderer`: how the request is rendered; by default as a chat request with one user message for documents
+            and query.
+            `documents`: how documents are chosen, as `DocumentPolicy` or a mapping of its fields.
+            `history`: how the conversation is trimmed, as `HistoryPolicy` or a mapping of its fields.
+            `protect`: components that may not be cut: `query`, `system` or both.
+            `ranking_query`: what documents and history are ranked by, where that is not the query.
+            `overflow`: `error` raises when the parts that may not be cut are too big; `empty` empties everything but
+            the query and warns once.
 
     Returns:
-        The parts that fit. Rendered, they count at most `budget.input_budget`.
+        The parts that fit. Rendered, they have at most `budget.input_budget` tokens.
 
     Raises:
         ContextBudgetError: The parts that may not be cut are larger than the input budget.
+        TypeError: There is no such argument, or one has a type that it cannot have.
         ValueError: An option is out of its range.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, Document, fit
+        >>> request = ContextRequest(
+        ...     query="How long does the lamp burn?",
+        ...     documents=[
+        ...         Document(id="shop", text="The shop sells rope and tar.", score=0.2),
+        ...         Document(id="pier", text="The lamp on the pier burns for nine hours.", score=0.9),
+        ...     ],
+        ... )
+        >>> fitted = fit(request, ContextBudget(max_input_tokens=90), counter=CallableCounter(len))
+        >>> fitted.document_texts()
+        ('The lamp on the pier burns for nine hours.',)
+        >>> fitted.report.within_budget
+        True
     """
-    chosen = counter_of(budget, counter)
-    options = _options(documents, history, protect, ranking_query, overflow)
-    return fit_with(request, budget, chosen, renderer or ChatRenderer(), options)
+    return fit_with(request, budget, *_read(budget, arguments))
 
 
-async def afit(
-    request: ContextRequest,
-    budget: ContextBudget,
-    *,
-    counter: TokenCounter | Callable[[str], int] | None = None,
-    renderer: RequestRenderer | None = None,
-    documents: DocumentPolicy | Mapping[str, Any] | None = None,
-    history: HistoryPolicy | Mapping[str, Any] | None = None,
-    protect: Collection[str] = (),
-    ranking_query: str = "",
-    overflow: Overflow = "error",
-) -> FittedContext:
+async def afit(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitArguments]) -> FittedContext:
     """Fit a request as `fit` does, in a worker thread, so that the event loop stays free. The result is identical.
 
     A scorer that can be awaited is awaited on the event loop.
+
+    Example:
+        >>> import asyncio
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, afit
+        >>> request, budget = ContextRequest(query="Why?"), ContextBudget(max_input_tokens=90)
+        >>> asyncio.run(afit(request, budget, counter=CallableCounter(len))).unchanged
+        True
     """
     from ctxopt_core.runtime.event_loop import in_worker
 
-    return await in_worker(
-        fit,
-        request,
-        budget,
-        counter=counter,
-        renderer=renderer,
-        documents=documents,
-        history=history,
-        protect=protect,
-        ranking_query=ranking_query,
-        overflow=overflow,
-    )
+    return await in_worker(fit, request, budget, **arguments)
 
 
-def plan(
-    request: ContextRequest,
-    budget: ContextBudget,
-    *,
-    counter: TokenCounter | Callable[[str], int] | None = None,
-    renderer: RequestRenderer | None = None,
-    documents: DocumentPolicy | Mapping[str, Any] | None = None,
-    history: HistoryPolicy | Mapping[str, Any] | None = None,
-    protect: Collection[str] = (),
-    ranking_query: str = "",
-    overflow: Overflow = "error",
-) -> FitReport:
-    """Return the report that `fit` would give. Nothing is changed, and nothing is logged: nothing will be sent."""
-    chosen = counter_of(budget, counter)
-    options = _options(documents, history, protect, ranking_query, overflow)
-    return fitted_with(request, budget, chosen, renderer or ChatRenderer(), options).report
+def plan(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitArguments]) -> FitReport:
+    """Return the report that `fit` would give. Nothing is changed, and nothing is logged: nothing will be sent.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, Message, plan
+        >>> chat = [Message(role="user", content="word " * 20), Message(role="assistant", content="Yes.")] * 3
+        >>> request = ContextRequest(history=[*chat, Message(role="user", content="And now?")])
+        >>> report = plan(request, ContextBudget(max_input_tokens=200), counter=CallableCounter(len))
+        >>> report.tokens_before, report.tokens_after <= 200
+        (387, True)
+    """
+    return fitted_with(request, budget, *_read(budget, arguments)).report
 
 
-def _options(
-    documents: DocumentPolicy | Mapping[str, Any] | None,
-    history: HistoryPolicy | Mapping[str, Any] | None,
-    protect: Collection[str],
-    ranking_query: str,
-    overflow: Overflow,
-) -> FitOptions:
-    return FitOptions(
-        documents=DocumentPolicy() if documents is None else as_value(DocumentPolicy, documents, name="documents"),
-        history=HistoryPolicy() if history is None else as_value(HistoryPolicy, history, name="history"),
-        protect=frozenset((protect,) if isinstance(protect, str) else protect),
-        ranking_query=ranking_query,
-        overflow=overflow,
-    )
+def _read(budget: ContextBudget, arguments: FitArguments) -> tuple[TokenCounter, RequestRenderer, FitOptions]:
+    options = options_of(arguments)
+    return counter_of(budget, arguments.get("counter")), arguments.get("renderer") or ChatRenderer(), options
 
 
 def fit_with(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from ctxopt_core.budget.shares import Shares
+from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.policy import DocumentPolicy
+from ctxopt_core.fitting.request_renderer import RequestRenderer
 from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.models.resolve_window import OnUnknownModel
 from ctxopt_core.models.window_sources import UserCatalog
@@ -52,6 +54,37 @@ class FitOptions:
         if self.overflow not in ("error", "empty"):
             message = f"`overflow` must be 'error' or 'empty', got {self.overflow!r}"
             raise ValueError(message)
+
+
+def options_of(arguments: FitArguments) -> FitOptions:
+    """Return the options among the arguments of `fit`.
+
+    Raises:
+        TypeError: There is no such argument, or one has a type that it cannot have.
+        ValueError: An option is out of its range.
+    """
+    reject_unknown_settings(arguments, FitArguments.__annotations__, "fit")
+    documents, history = arguments.get("documents"), arguments.get("history")
+    protect = arguments.get("protect", ())
+    return FitOptions(
+        documents=DocumentPolicy() if documents is None else as_value(DocumentPolicy, documents, name="documents"),
+        history=HistoryPolicy() if history is None else as_value(HistoryPolicy, history, name="history"),
+        protect=frozenset((protect,) if isinstance(protect, str) else protect),
+        ranking_query=arguments.get("ranking_query", ""),
+        overflow=arguments.get("overflow", "error"),
+    )
+
+
+class FitArguments(TypedDict, total=False):
+    """What `fit`, `afit` and `plan` take beside the request and the budget; `fit` says what each is."""
+
+    counter: TokenCounter | Callable[[str], int] | None
+    renderer: RequestRenderer | None
+    documents: DocumentPolicy | Mapping[str, Any] | None
+    history: HistoryPolicy | Mapping[str, Any] | None
+    protect: Collection[str]
+    ranking_query: str
+    overflow: Overflow
 
 
 class RequestSettings(TypedDict, total=False):

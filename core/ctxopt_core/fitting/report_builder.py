@@ -12,7 +12,7 @@ from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import turn_ranges
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.packing import Packing
-from ctxopt_core.fitting.cut import Cut
+from ctxopt_core.fitting.components import Cut
 from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given
 from ctxopt_core.fitting.sections import section_tokens
 from ctxopt_core.history.trimming import Trimming

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ctxopt_core.command_line.turn_reasons import turn_reasons
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.request_renderer import RequestRenderer
-from ctxopt_core.fitting.turn_reasons import turn_reasons
 from ctxopt_core.reports.rows import DocumentReport
 
 SELECTIONS = {
