@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ctxopt_core.budget.context_budget import ContextBudget, usual_output_reserve
@@ -18,9 +18,12 @@ from ctxopt_core.models.prices import Prices
 from ctxopt_core.models.resolve_window import OnUnknownModel, resolve_window
 from ctxopt_core.models.window_sources import UserCatalog
 from ctxopt_core.providers.rules import NO_MODEL, rules_for
-from ctxopt_core.validation import exact_percentage
+from ctxopt_core.validation import exact_percentage, optional_token_amount, token_amount
 
-_DOCUMENTS = Shares().documents
+LIMITS = ("context_window", "max_input_tokens", "target_tokens")
+"""The settings that say how much fits."""
+
+_DEFAULT_SHARES = Shares()
 _DEFAULT_ENCODING = "o200k_base"
 
 
@@ -39,56 +42,113 @@ class ModelBudget:
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
 
-def model_budget_of(
-    settings: ModelInfo | None,
-    *,
-    token_counter: object,
-    context_window: int | None,
-    max_input_tokens: int | None,
-    output_reserve: int | None,
-    safety_margin: int,
-    target_tokens: int | None,
-    trigger: float,
-    shares: Shares,
-    tools: tuple[Mapping[str, Any] | str, ...] = (),
-    prices: Prices | None = None,
-    attachment_tokens: Mapping[str, int] | None = None,
-    on_unknown_model: OnUnknownModel = "fallback",
-    catalog: UserCatalog | None = None,
-) -> ModelBudget:
-    """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetSettings:
+    """How much fits, as a caller gives it: the settings that every front takes, checked once.
 
-    A profile's `max_input_tokens` is the whole window for some models and the input alone for others; it is taken as
-    the whole window, so that the answer always has room.
+    What is not given is what the model says about itself.
+
+    Args:
+        context_window: Input and answer together, in tokens.
+        max_input_tokens: The most that a request may have, in tokens.
+        output_reserve: Tokens kept free for the answer; by default the model's own limit of answers, else 4,096 but at
+            most an eighth of the window.
+        safety_margin: Further tokens kept free.
+        target_tokens: A custom limit, in tokens.
+        trigger: The part of the input budget from which on requests are cut; see `ContextBudget`.
+        shares: Guaranteed percentages of the components.
+        prices: Custom prices by model id: USD for a million input tokens.
+        attachment_tokens: What an attachment of unknown size is charged, by its kind.
+        on_unknown_model: Whether a model whose window is not known is an error, or has the smallest window known.
+        catalog: Custom windows, which are asked before the built-in ones: a mapping or a function of an id.
+        token_counter: Counts tokens in place of the model's tokenizer: what `counter_for` takes.
 
     Raises:
-        ValueError: Neither a model nor a limit is given, or the model tells neither name nor window.
-        UnknownModelError: No window is known and `on_unknown_model` is `"error"`.
+        ValueError: An amount is no whole number of tokens.
     """
-    limits: dict[str, Any] = {"context_window": context_window, "max_input_tokens": max_input_tokens}
-    rest: dict[str, Any] = {
-        "safety_margin": safety_margin,
-        "target_tokens": target_tokens,
-        "trigger": trigger,
-        "shares": shares,
-    }
-    rest.update(prices=prices or {}, attachment_tokens=attachment_tokens or {})
-    if settings is not None:
-        asked: dict[str, Any] = {"live": _live(settings), "catalog": catalog, "on_unknown_model": on_unknown_model}
-        window = resolve_window(_name_of(settings, limits), **asked, **limits)
-        reserve = _answer_reserve(settings, window) if output_reserve is None else output_reserve
-        budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
-    elif target_tokens is None and not any(limits.values()):
-        message = (
-            "give one of `model`, `context_window`, `max_input_tokens` and `target_tokens`: none says how much fits"
-        )
-        raise ValueError(message)
-    else:
-        kept_free = usual_output_reserve(context_window) if output_reserve is None else output_reserve
-        budget = ContextBudget(output_reserve=kept_free, **limits, **rest)
-    counter = counter_of(budget, token_counter)
-    bound = settings.schemas if settings else ()
-    return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
+
+    context_window: int | None = None
+    max_input_tokens: int | None = None
+    output_reserve: int | None = None
+    safety_margin: int = 0
+    target_tokens: int | None = None
+    trigger: float = 1.0
+    shares: Shares = _DEFAULT_SHARES
+    prices: Prices | None = None
+    attachment_tokens: Mapping[str, int] | None = None
+    on_unknown_model: OnUnknownModel = "fallback"
+    catalog: UserCatalog | None = None
+    token_counter: object = None
+
+    def __post_init__(self) -> None:
+        for name in LIMITS:
+            object.__setattr__(self, name, optional_token_amount(name, getattr(self, name)))
+        reserve = optional_token_amount("output_reserve", self.output_reserve, minimum=0)
+        object.__setattr__(self, "output_reserve", reserve)
+        object.__setattr__(self, "safety_margin", token_amount("safety_margin", self.safety_margin or 0, minimum=0))
+
+    @classmethod
+    def of(cls, given: object) -> BudgetSettings:
+        """Return the settings among the attributes of an object, which has them by the same names."""
+        return cls(**{setting.name: getattr(given, setting.name) for setting in fields(cls)})
+
+    @property
+    def gives_limit(self) -> bool:
+        """Whether these settings alone say how much fits, whatever the model is."""
+        return any(getattr(self, name) is not None for name in LIMITS)
+
+    def model_budget(self, model: ModelInfo | None, tools: Sequence[Mapping[str, Any] | str] = ()) -> ModelBudget:
+        """Return budget, counter and schemas for what a model says about itself, or for these settings alone.
+
+        A profile's `max_input_tokens` is the whole window for some models and the input alone for others; it is taken
+        as the whole window, so that the answer always has room.
+
+        Args:
+            model: What the model says; None where a limit is given.
+            tools: Tool schemas that go with every request, beside those that the model is bound to.
+
+        Raises:
+            ValueError: Neither a model nor a limit is given, or the model says neither its name nor its window.
+            UnknownModelError: No window is known and `on_unknown_model` is `"error"`.
+            ContextBudgetError: Nothing is left for the input.
+        """
+        limits: dict[str, Any] = {"context_window": self.context_window, "max_input_tokens": self.max_input_tokens}
+        rest: dict[str, Any] = {
+            "safety_margin": self.safety_margin,
+            "target_tokens": self.target_tokens,
+            "trigger": self.trigger,
+            "shares": self.shares,
+            "prices": self.prices or {},
+            "attachment_tokens": self.attachment_tokens or {},
+        }
+        if model is not None:
+            asked: dict[str, Any] = {
+                "live": _live(model),
+                "catalog": self.catalog,
+                "on_unknown_model": self.on_unknown_model,
+            }
+            window = resolve_window(_name_of(model, limits), **asked, **limits)
+            reserve = _answer_reserve(model, window) if self.output_reserve is None else self.output_reserve
+            budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
+        elif not self.gives_limit:
+            message = (
+                "give one of `model`, `context_window`, `max_input_tokens` and `target_tokens`: none says how much fits"
+            )
+            raise ValueError(message)
+        else:
+            usual = usual_output_reserve(self.context_window)
+            reserve = usual if self.output_reserve is None else self.output_reserve
+            budget = ContextBudget(output_reserve=reserve, **limits, **rest)
+        counter = counter_of(budget, self.token_counter)
+        bound = model.schemas if model else ()
+        return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
+
+
+def model_budget_of(
+    settings: ModelInfo | None, *, tools: tuple[Mapping[str, Any] | str, ...] = (), **given: Any
+) -> ModelBudget:
+    """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone."""
+    return BudgetSettings(**given).model_budget(settings, tools)
 
 
 def _answer_reserve(settings: ModelInfo, window: ModelWindow) -> int | None:
@@ -132,7 +192,9 @@ def tokens_of_share(share: Percent | None, budget: ContextBudget) -> int:
         ContextBudgetError: It is less than one token.
     """
     available = budget.input_budget
-    if tokens := int(available * exact_percentage("share", _DOCUMENTS if share is None else share) / 100):
+    if tokens := int(
+        available * exact_percentage("share", _DEFAULT_SHARES.documents if share is None else share) / 100
+    ):
         return tokens
     message = f"`share` of {available} input tokens is less than one token, got {share!r}; raise it"
     raise ContextBudgetError(message, needed=1, available=0)
