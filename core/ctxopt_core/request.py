@@ -22,18 +22,24 @@ class ContextRequest:
     the current exchange.
 
     Args:
-        system: The system prompt, or several texts of it. System messages may also stand in `history`.
+        system: The system prompt, or several strings of it. System messages may also stand in `history`.
         query: The question, or several entries of it.
         documents: The retrieved documents.
-        history: The conversation, oldest message first. It may be lazy: only what is looked at is read.
-        tools: Tool schemas and response formats, counted as the provider of the model counts them; the choice of a tool
-            as `{"tool_choice": ...}`.
-        sections: Further texts with a budget of their own, such as saved memories.
+        history: The conversation, oldest message first. It may be lazy: only the messages that matter are read.
+        tools: Tool schemas and response formats, counted as the provider of the model counts them; a tool choice as
+            `{"tool_choice": ...}`.
+        sections: Further strings with their own token budget, such as saved memories.
         fixed_tokens: Tokens of everything else that will be rendered.
 
     Raises:
         TypeError: A field has a type that cannot be fitted.
         ValueError: `fixed_tokens` is negative.
+
+    Example:
+        >>> from ctxopt_core import ContextRequest, Document
+        >>> request = ContextRequest(query="Why?", documents=[Document(text="Because.")])
+        >>> request.query_texts
+        ('Why?',)
     """
 
     system: tuple[str, ...] | str = ()
@@ -55,12 +61,12 @@ class ContextRequest:
 
     @property
     def system_texts(self) -> tuple[str, ...]:
-        """The texts of `system`."""
+        """The strings of `system`."""
         return self.system if isinstance(self.system, tuple) else (self.system,)
 
     @property
     def query_texts(self) -> tuple[str, ...]:
-        """The texts of `query`."""
+        """The strings of `query`."""
         return self.query if isinstance(self.query, tuple) else (self.query,)
 
 
@@ -82,7 +88,7 @@ def _as_texts(name: str, value: object) -> tuple[str, ...]:
     if texts is None or texts == ("",):
         return ()
     if not isinstance(texts, (tuple, list)) or not all(isinstance(text, str) for text in texts):
-        message = f"`{name}` must be a text or a sequence of texts, got {type(value).__name__}"
+        message = f"`{name}` must be a string or a sequence of strings, got {type(value).__name__}"
         raise TypeError(message)
     return tuple(texts)
 
@@ -96,11 +102,11 @@ class Section:
 
     Args:
         name: What the report calls it.
-        entries: Its texts, oldest first.
+        entries: Its strings, oldest first.
         max_tokens: The most that it may count in a request that is cut, as it is rendered, its framing included.
 
     Raises:
-        TypeError: `name` is no text, or `entries` is no sequence of texts.
+        TypeError: `name` is no string, or `entries` is no sequence of strings.
         ValueError: `name` is empty, or `max_tokens` is no number of tokens.
     """
 
@@ -110,7 +116,7 @@ class Section:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            message = f"`name` of a section must be a text, got {type(self.name).__name__}"
+            message = f"`name` of a section must be a string, got {type(self.name).__name__}"
             raise TypeError(message)
         if not self.name:
             message = "`name` of a section must not be empty; the report calls the section by it"
@@ -139,12 +145,12 @@ _ITEM_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
 def _as_entries(name: str, entries: object) -> tuple[str, ...]:
     if isinstance(entries, (str, bytes)) or not isinstance(entries, Sequence):
         message = (
-            f"`entries` of section {name!r} must be a sequence of texts, oldest first, got {type(entries).__name__}; "
-            "put a single text into a list"
+            f"`entries` of section {name!r} must be a sequence of strings, oldest first, got {type(entries).__name__}; "
+            "put a single string into a list"
         )
         raise TypeError(message)
     others = [type(entry).__name__ for entry in entries if not isinstance(entry, str)]
     if others:
-        message = f"`entries` of section {name!r} must be texts, got {others[0]}; pass the text of each"
+        message = f"`entries` of section {name!r} must be strings, got {others[0]}; pass the text of each"
         raise TypeError(message)
     return tuple(entries)

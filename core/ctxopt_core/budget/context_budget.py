@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Unpack
 
-from ctxopt_core.budget.shares import COMPONENTS, Allocation, BudgetWarning, Component, Percent, Shares, allocate
+from ctxopt_core.budget.shares import Shares
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices, read_prices
@@ -16,52 +16,46 @@ from ctxopt_core.models.resolve_window import WindowOptions, resolve_window
 from ctxopt_core.providers.rules import read_allowances
 from ctxopt_core.validation import exact_number, optional_token_amount, token_amount
 
-__all__ = [
-    "COMPONENTS",
-    "Allocation",
-    "BudgetWarning",
-    "Component",
-    "ContextBudget",
-    "Percent",
-    "Shares",
-    "allocate",
-    "default_output_reserve",
-    "usual_output_reserve",
-]
-
 _DEFAULT_SHARES = Shares()
-_USUAL_RESERVE = 4096
-_RESERVE_DIVISOR = 8
+_USUAL_RESERVE = 4096  # tokens: the answer limit that most providers and clients set where the user sets none
+_RESERVE_DIVISOR = 8  # of the window: in a small one the reserve must leave most of it to the input
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBudget:
-    """How many tokens a request may count, and how they are shared.
+    """How many tokens a request may have, and how the components share them.
 
     Attributes:
         context_window: Input and answer together, in tokens.
         max_input_tokens: Input alone, in tokens, where it is limited below the window.
         output_reserve: Tokens of the window kept free for the answer.
         safety_margin: Further tokens of the window kept free.
-        target_tokens: A limit of one's own, in tokens, below what the model could take.
+        target_tokens: A custom limit, in tokens, below what the model could take.
         shares: The components' guarantees.
         trigger: The part of the input budget from which on requests are cut. At 1 only those above the budget
             are; below 1 those that reach `trigger` times the budget, and they are cut to below it.
         window: Where the figures come from, for the report.
-        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens, or a
-            mapping of `input` and `cached`. They go before those of the price table, for their models alone.
+        prices: Custom prices for the cost in the report, by model id: USD for a million input tokens, or a mapping of
+            `input` and `cached`. They replace those of the price table for their models alone.
         attachment_tokens: What an attachment of unknown size is charged, by its kind: `image`, `audio`, `video`,
             `file`, `other`. A kind that is missing has the usual allowance.
         input_budget: The input budget: the smallest of `target_tokens`, `max_input_tokens` and what the window
             leaves.
-        effective_target: The most that a request may count without being cut, and what a cut one is fitted into:
-            the input budget, or with a `trigger` below 1 the largest count that does not reach it.
+        effective_target: The most tokens that a request may have without being cut, and what a cut one is fitted into:
+            the input budget, or with a `trigger` below 1 the largest amount that does not reach it.
 
     Raises:
         ContextBudgetError: Nothing is left for the input.
         ValueError: No limit is given, an amount is no whole number of tokens, `trigger` is not in (0, 1], or a price
             or an allowance is none.
         TypeError: `shares` or `window` is of another type.
+
+    Example:
+        >>> from ctxopt_core import ContextBudget
+        >>> ContextBudget(context_window=32_768, output_reserve=4_096, safety_margin=2_048).input_budget
+        26624
+        >>> ContextBudget.for_model("gpt-4").input_budget
+        7168
     """
 
     context_window: int | None = None
@@ -116,10 +110,10 @@ class ContextBudget:
                 window and at most the model's longest answer, so that the input always has most of the
                 window.
             safety_margin: Further tokens kept free.
-            target_tokens: A limit of one's own, in tokens.
+            target_tokens: A custom limit, in tokens.
             shares: The components' guarantees.
             trigger: The part of the input budget from which on requests are cut.
-            prices: Prices of one's own, by model id.
+            prices: Custom prices, by model id.
             attachment_tokens: What an attachment of unknown size is charged, by its kind.
             window_options: Further arguments for `resolve_window`, such as `live` or `catalog`.
 
@@ -152,22 +146,22 @@ class ContextBudget:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, object]) -> ContextBudget:
-        """Return the budget that the settings describe; see `ctxopt_core.settings.budget_from_mapping`."""
+        """Return the budget that the settings describe; see `ctxopt_core.budget.settings`."""
         from ctxopt_core.budget.settings import budget_from_mapping
 
         return budget_from_mapping(settings)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> ContextBudget:
-        """Return the budget in the environment; see `ctxopt_core.settings.budget_from_environment`."""
+        """Return the budget in the environment; see `ctxopt_core.budget.settings`."""
         from ctxopt_core.budget.settings import budget_from_environment
 
         return budget_from_environment(environ)
 
     def should_act(self, count: int) -> bool:
-        """Tell whether a request of `count` tokens is looked at: whether it reaches `trigger` times the input budget.
+        """Return whether a request of `count` tokens reaches `trigger` times the input budget, so that it is fitted.
 
-        One that exactly fills the input budget is looked at too, and has nothing to lose.
+        One that exactly fills the input budget is fitted, too, and loses nothing.
         """
         return count > self.effective_target or count >= self.input_budget
 
@@ -196,7 +190,7 @@ def usual_output_reserve(context_window: int | None) -> int:
 
 
 def default_output_reserve(window: ModelWindow) -> int:
-    """Return the tokens that are kept free for the answer where nobody says how many.
+    """Return the tokens that are kept free for the answer where the caller does not say how many.
 
     `usual_output_reserve`, and at most the model's longest answer.
     """

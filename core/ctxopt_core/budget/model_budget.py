@@ -204,8 +204,8 @@ def counter_of(budget: ContextBudget, counter: object = None) -> TokenCounter:
     """Return the token counter of the budget's model; `o200k_base` when no model is named.
 
     Args:
-        budget: Its model decides how texts, attachments and tool schemas are counted.
-        counter: Counts texts in place of the model's tokenizer: what `counter_for` takes; None for that one.
+        budget: Its model decides how strings, attachments and tool schemas are counted.
+        counter: Counts strings in place of the model's tokenizer: what `counter_for` takes; None for that one.
     """
     window = budget.window
     if counter is not None:

@@ -26,17 +26,34 @@ Percent: TypeAlias = int | float | Decimal | Fraction
 
 
 _NAMES = frozenset(COMPONENTS)
-_HUNDRED = 100
-_LOW_SUM = 90
+_HUNDRED = 100  # percent: all of it
+_LOW_SUM = 90  # percent: shares that add up to less are most often a slip (row A6), so one warning says so
 
 
 class BudgetWarning(UserWarning):
-    """A budget is valid, but probably not what was meant."""
+    """A budget is valid, but probably not what was meant.
+
+    Example:
+        >>> import warnings
+        >>> from ctxopt_core import BudgetWarning, Shares
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     shares = Shares(system=10, query=10, documents=10, history=10)
+        >>> [issubclass(warning.category, BudgetWarning) for warning in caught]
+        [True]
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation(Displayed):
-    """Tokens that each component may use; `allocation["documents"]` reads one by its name."""
+    """Tokens that each component may use; `allocation["documents"]` reads one by its name.
+
+    Example:
+        >>> from ctxopt_core import Allocation
+        >>> allocation = Allocation(system=100, query=150, documents=500, history=250)
+        >>> allocation["documents"], allocation.total
+        (500, 1000)
+    """
 
     system: int
     query: int
@@ -69,6 +86,11 @@ class Shares:
 
     Raises:
         ValueError: A share is no number from 0 to 100.
+
+    Example:
+        >>> from ctxopt_core import Shares
+        >>> Shares(system=10, query=20, documents=35, history=35).split(112).as_dict()
+        {'system': 11, 'query': 22, 'documents': 39, 'history': 40}
     """
 
     system: Percent = 10
@@ -149,6 +171,12 @@ def allocate(available: int, needs: Mapping[Component, int], shares: Shares) -> 
 
     Raises:
         ValueError: `needs` names something that is no component, or an amount below 0.
+
+    Example:
+        >>> from ctxopt_core import Shares, allocate
+        >>> needs = {"system": 50, "query": 20, "documents": 900, "history": 100}
+        >>> allocate(1_000, needs, Shares()).as_dict()
+        {'system': 50, 'query': 20, 'documents': 830, 'history': 100}
     """
     wanted = [needs.get(name, 0) for name in COMPONENTS]
     if min(wanted) < 0 or not needs.keys() <= _NAMES:

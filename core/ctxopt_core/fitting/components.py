@@ -49,10 +49,10 @@ class TextCut:
     """What is left of the system prompt or of the query.
 
     Args:
-        texts: The texts that the request gives itself, in order; a text that did not fit at all is empty.
-        shortened: New texts of messages of the conversation.
+        texts: The strings that the request gives itself, in order; one that did not fit at all is empty.
+        shortened: New content of messages of the conversation.
         lost: Messages of the conversation of which nothing is left.
-        emptied: Whether nothing is left of a text that said something.
+        emptied: Whether nothing is left of a string that was not blank.
         tokens: What it has, with the overhead of its messages.
     """
 
@@ -64,7 +64,7 @@ class TextCut:
 
 
 def cut_system(measured: MeasuredRequest, allowed: int) -> TextCut:
-    """Truncate the longest system texts, so that all together count at most `allowed` tokens; short ones stay whole."""
+    """Truncate the longest system strings until all together have at most `allowed` tokens; short ones stay whole."""
     conversation, count = measured.conversation, measured.capped.count
     own = measured.request.system_texts
     overhead = measured.renderer.system_overhead(measured.capped)
@@ -103,7 +103,7 @@ def _shortened_messages(
 
 
 def _without_attachments(measured: MeasuredRequest, index: int) -> int:
-    """Return what a message counts when a mark stands for its attachments."""
+    """Return the tokens of a message when a mark replaces its attachments."""
     removable, cost = measured.conversation.message(index).removable, measured.conversation.cost(index)
     if not removable:
         return cost
@@ -111,7 +111,7 @@ def _without_attachments(measured: MeasuredRequest, index: int) -> int:
 
 
 def cut_query(measured: MeasuredRequest, allowed: int) -> TextCut | None:
-    """Truncate the query so that it counts at most `allowed` tokens.
+    """Truncate the query to at most `allowed` tokens.
 
     A query that the request gives itself is cut to its longest prefix of whole sentences, its entries in proportion. A
     query that is a message keeps its head and its tail around a marker, since the question often stands at the end.

@@ -1,4 +1,4 @@
-"""The result of a fit: indices into what was given, the texts that were shortened, and the report."""
+"""The result of a fit: indices into what was given, new content where it was shortened, and the report."""
 
 from __future__ import annotations
 
@@ -17,17 +17,25 @@ from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedContext(Displayed):
-    """A request that fits.
+    """A request that fits: indices into what was given, new strings where it was cut, and the report.
 
     Args:
         request: The request that was given.
-        system: The texts of the system prompt; an empty one did not fit.
+        system: The strings of the system prompt; an empty one did not fit.
         query: The entries of the query, when the request gives the query itself.
-        documents: Which documents stay, in reading order, and the texts of those that stay in part.
-        history: Which messages stay, system messages and query included, and the texts of the shortened ones.
+        documents: Which documents stay, in reading order, and the passages of those that stay in part.
+        history: Which messages stay, system messages and query included, and the new content of shortened ones.
         sections: The kept entries of each section, oldest first.
         report: What was kept, cut and dropped, and why.
         unchanged: Whether the request fitted as it was.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, Message, fit
+        >>> chat = [Message(role="user", content="word " * 30), Message(role="assistant", content="Yes.")]
+        >>> request = ContextRequest(history=[*chat, Message(role="user", content="And now?")])
+        >>> fitted = fit(request, ContextBudget(max_input_tokens=100), counter=CallableCounter(len))
+        >>> fitted.history.kept, [message.role for message in fitted.messages()]
+        ((2,), ['user'])
     """
 
     request: ContextRequest
@@ -40,7 +48,7 @@ class FittedContext(Displayed):
     unchanged: bool
 
     def document_texts(self) -> tuple[str, ...]:
-        """Return the texts of the kept documents in reading order."""
+        """Return the kept documents as strings, in reading order."""
         return tuple(self.documents.texts.get(i) or self.request.documents[i].text or "" for i in self.documents.kept)
 
     def messages(self) -> tuple[Message, ...]:
@@ -55,10 +63,10 @@ class FittedContext(Displayed):
         return tuple(kept)
 
     def to_html(self, *, show_content: bool = False, standalone: bool = False) -> str:
-        """Return the report as HTML, and the beginnings of texts with it where they are asked for.
+        """Return the report as HTML, with previews of the content where they are asked for.
 
         Args:
-            show_content: Whether it shows the beginnings of prompts, documents and messages: what is kept, as it is
+            show_content: Whether it shows the first words of prompts, documents and messages: what is kept, as it is
                 sent, and some of what was dropped.
             standalone: Whether it is a whole page or a part for another page.
         """
@@ -70,7 +78,7 @@ class FittedContext(Displayed):
 
 
 def shortened_message(message: Message, cut: Shortened) -> Message:
-    """Return a copy of `message` with its shortened texts and arguments, everything else as it was."""
+    """Return a copy of `message` with its shortened content and arguments; everything else stays."""
     if cut.results_omitted:
         message = message.beside_results
     if cut.arguments:
@@ -88,7 +96,7 @@ def shortened_message(message: Message, cut: Shortened) -> Message:
 
 
 def _with_moved_results(message: Message, cut: Shortened) -> Message:
-    """Return a copy whose results say where their texts and attachments stand once the others are gone."""
+    """Return a copy whose results point to their texts and attachments once the others are gone."""
     texts = [bool(text) for text in cut.texts]
     attachments = [attachment.fixed or not cut.attachments_omitted for attachment in message.attachments]
     moved = (

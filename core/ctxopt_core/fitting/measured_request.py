@@ -28,7 +28,7 @@ class MeasuredRequest:
     Args:
         request: The request.
         limit: The input budget, in tokens.
-        counter: Counts texts. `capped` is the same, but counts no text further than the limit.
+        counter: Counts strings. `capped` is the same, but counts no string further than the limit.
         renderer: Renders the request.
     """
 

@@ -31,9 +31,8 @@ class FitOptions:
         documents: How documents are chosen.
         history: How the conversation is trimmed.
         protect: Components that may not be cut: `query`, `system` or both. A request in which they do not fit raises.
-        ranking_query: What is asked, where that is not the query: what documents and history are ranked by. A blank one
-            is none.
-        overflow: `error` raises when the untouchable parts are too big; `empty` empties everything but the query.
+        ranking_query: what documents and history are ranked by, where that is not the query.
+        overflow: `error` raises when the parts that may not be cut are too big; `empty` empties everything but the query.
     """
 
     documents: DocumentPolicy = field(default_factory=DocumentPolicy)
@@ -92,21 +91,21 @@ class RequestSettings(TypedDict, total=False):
 
     Attributes:
         context_window: Input and answer together, in tokens; overrides what the model says.
-        max_input_tokens: The most that a request may count, in tokens.
+        max_input_tokens: The most that a request may have, in tokens.
         output_reserve: Tokens kept free for the answer; by default the model's own limit of answers, else 4,096 but at
             most an eighth of the window.
         safety_margin: Further tokens kept free.
-        target_tokens: A limit of one's own, in tokens.
+        target_tokens: A custom limit, in tokens.
         trigger: The part of the input budget from which on requests are cut; see `ctxopt_core.ContextBudget`.
         shares: Guaranteed percentages of the components, as `Shares` or a mapping.
         history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
         protect: Components that may not be cut; by default the query. A request in which they do not fit raises.
         overflow: `error` or `empty`; see `ctxopt_core.fit`.
         token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
-        prices: Prices of one's own for the cost in the report, by model id: USD for a million input tokens.
+        prices: Custom prices for the cost in the report, by model id: USD for a million input tokens.
         attachment_tokens: What an attachment of unknown size is charged, by its kind.
         on_unknown_model: Whether a model whose window is not known is an error, or has the smallest window known.
-        catalog: Your own table of windows, which is asked before the built-in one: a mapping or a function of an id.
+        catalog: Custom windows, which are asked before the built-in ones: a mapping or a function of an id.
         on_report: Called with the report of each request that is sent.
     """
 
@@ -129,7 +128,7 @@ class RequestSettings(TypedDict, total=False):
 
 
 def as_value(kind: type[T], given: object, *, name: str = "") -> T:
-    """Return an instance of `kind` as it is, and one made of a mapping of its fields.
+    """Return an instance of `kind` as it is, or build one from a mapping of its fields.
 
     Args:
         kind: What the setting is.
@@ -154,12 +153,12 @@ def as_value(kind: type[T], given: object, *, name: str = "") -> T:
 
 
 def reject_unknown_settings(given: Mapping[str, object], known: Iterable[str], owner: str) -> None:
-    """Refuse settings that there are not.
+    """Refuse settings that do not exist.
 
     Args:
         given: What the caller gave, by name.
-        known: The settings that there are.
-        owner: Whose settings they are, for the message of the error.
+        known: The settings that exist.
+        owner: Whose settings they are, for the error message.
 
     Raises:
         TypeError: There is no such setting.
@@ -170,7 +169,7 @@ def reject_unknown_settings(given: Mapping[str, object], known: Iterable[str], o
 
 
 def plain_fields(value: Settings) -> dict[str, Any]:
-    """Return the fields that make a value, ready to be stored as JSON."""
+    """Return the fields of a value, ready to be stored as JSON."""
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
 
 

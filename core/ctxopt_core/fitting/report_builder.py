@@ -20,7 +20,7 @@ from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.reports.rows import DocumentReport, HistoryReport, SectionReport, State, Stretch
 
 StretchState = Literal["kept", "shortened", "summarized", "dropped"]
-_MOST_STRETCHES = 48
+_MOST_STRETCHES = 48  # segments of the history bar: more cannot be told apart in a notebook's width
 
 
 def report_of_unchanged(measured: MeasuredRequest, budget: ContextBudget) -> FitReport:
@@ -129,7 +129,7 @@ def _document_tokens(measured: MeasuredRequest) -> list[int]:
 
 
 def document_rows(documents: Sequence[Document], packing: Packing) -> tuple[DocumentReport, ...]:
-    """Return what became of each document."""
+    """Return one row for each document: kept, partial or dropped, and why."""
     outranked = frozenset(packing.notable_drops)
     states: dict[int, State] = {**dict.fromkeys(packing.whole, "kept"), **dict.fromkeys(packing.partial, "partial")}
     return tuple(
@@ -169,7 +169,7 @@ def _history(measured: MeasuredRequest, trimming: Trimming) -> HistoryReport:
 
 
 def turn_stretches(conversation: CountedConversation, trimming: Trimming) -> tuple[Stretch, ...]:
-    """Return what became of the turns, oldest first. The roles of the whole conversation are read for it."""
+    """Return which turns were kept, shortened, summarized or dropped, oldest first; every role is read for it."""
     kept, summarized = _members(trimming.kept), frozenset(trimming.summarized)
     states: list[StretchState] = []
     for turn in turn_ranges(conversation, len(conversation)):
@@ -185,7 +185,7 @@ def turn_stretches(conversation: CountedConversation, trimming: Trimming) -> tup
 
 
 def message_stretches(trimming: Trimming) -> tuple[Stretch, ...]:
-    """Return what became of the messages, oldest first."""
+    """Return which messages were kept, shortened, summarized or dropped, oldest first."""
     return stretches(list(_message_states(trimming)))
 
 

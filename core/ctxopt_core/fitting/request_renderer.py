@@ -1,4 +1,4 @@
-"""How the caller will render a request, so that everything is counted as it will really be sent."""
+"""How a request is rendered, so that everything is counted as it will be sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Draft:
     """A request on its way to fitting: what each component holds at the moment.
 
     Args:
-        system: The texts of the system prompt.
+        system: The strings of the system prompt.
         query: The entries of the query; empty when the query is a message of the conversation.
         documents: (index, text) of the kept documents in reading order.
         trimming: What is kept of the conversation, system messages and query included.
@@ -36,7 +36,7 @@ class Draft:
 
     @property
     def shortened(self) -> Mapping[int, Shortened]:
-        """New texts of shortened messages."""
+        """New content of shortened messages."""
         return self.trimming.shortened
 
 
@@ -44,7 +44,7 @@ class Draft:
 class RequestRenderer(Protocol):
     """How the whole request is rendered around its four components.
 
-    1. `documents` tells how one document stands in the prompt.
+    1. `documents` says how one document is rendered into the prompt.
     2. `overhead_tokens(request, counter)` is the tokens of the request with all four components empty, tool schemas and
        the entries of its sections included;
        `system_overhead(counter)` is what each text of `request.system` costs beside its own count.
@@ -54,11 +54,16 @@ class RequestRenderer(Protocol):
        cost of each message, so that no rendering is needed to know them, and messages beside other components cost no
        less.
     5. Everything is pure.
+
+    Example:
+        >>> from ctxopt_core import ChatRenderer, RequestRenderer
+        >>> isinstance(ChatRenderer(), RequestRenderer)
+        True
     """
 
     @property
     def documents(self) -> DocumentRendering:
-        """How one document stands in the prompt."""
+        """How one document is rendered into the prompt."""
 
     @property
     def is_additive(self) -> bool:
@@ -84,14 +89,20 @@ class ChatRenderer:
     of the query.
 
     Args:
-        documents: How one document stands in the prompt.
+        documents: How one document is rendered into the prompt.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ChatRenderer, ContextRequest
+        >>> renderer, counter = ChatRenderer(), CallableCounter(len)
+        >>> renderer.overhead_tokens(ContextRequest(query="Why?"), counter)  # 3 a request, 3 a message, its role
+        10
     """
 
     documents: DocumentRendering = field(default_factory=PlainDocuments)
 
     @property
     def is_additive(self) -> bool:
-        """Messages are parted by special tokens, so their costs add up."""
+        """Special tokens separate messages, so their costs add up."""
         return True
 
     def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
@@ -127,11 +138,11 @@ class ChatRenderer:
 
 
 def schema_tokens(request: ContextRequest, counter: TokenCounter, *, system: str | None = None) -> int:
-    """Return the tokens of the tool schemas by the rules that the counter carries.
+    """Return the tokens of the tool schemas by the rules of the counter's model.
 
     Args:
-        request: The request that they go with.
-        counter: Counts texts, and knows how the model's provider counts schemas.
+        request: The request that they belong to.
+        counter: Counts strings, and knows how the model's provider counts schemas.
         system: The system message that opens the request. Some providers add the tools to it, which is cheaper than a
             message of their own; None where it is not known.
     """
@@ -139,7 +150,7 @@ def schema_tokens(request: ContextRequest, counter: TokenCounter, *, system: str
 
 
 def schema_reserve(request: ContextRequest, counter: TokenCounter) -> int:
-    """Return the tokens of the input budget that a fit keeps free for tool schemas, beside what they are counted.
+    """Return the tokens that a fit keeps free for tool schemas in addition to their count.
 
     How a provider renders them is known from reports and not promised. A fit therefore leaves room for them as the JSON
     that is sent, where that is more.
@@ -153,11 +164,11 @@ def schema_reserve(request: ContextRequest, counter: TokenCounter) -> int:
 def opening_system_text(
     request: ContextRequest, system: tuple[str, ...], trimming: Trimming | None = None
 ) -> str | None:
-    """Return the text of the system message that opens a chat request; None where it opens with none.
+    """Return the system message that opens a chat request; None where it opens with another.
 
     Args:
         request: The request.
-        system: What there is of its system texts.
+        system: Its system strings as they are now.
         trimming: What is kept of its conversation; None for all of it.
     """
     texts = [text for text in (*system, *(section.text for section in request.sections)) if text]

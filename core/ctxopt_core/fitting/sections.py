@@ -68,7 +68,7 @@ def cut_section(section: Section, counter: TokenCounter, measure: Callable[[Sequ
 
     Args:
         section: The section.
-        counter: Counts texts.
+        counter: Counts strings.
         measure: Tells what the section counts, rendered, with the given entries. It is asked a few times, and never
             with an entry that alone counts more than `max_tokens`.
     """
