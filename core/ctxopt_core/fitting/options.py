@@ -31,8 +31,8 @@ class FitOptions:
         documents: How documents are chosen.
         history: How the conversation is trimmed.
         protect: Components that may not be cut: `query`, `system` or both. A request in which they do not fit raises.
-        ranking_query: what documents and history are ranked by, where that is not the query.
-        overflow: `error` raises when the parts that may not be cut are too big; `empty` empties everything but the query.
+        ranking_query: What documents and history are ranked by, where that is not the query.
+        overflow: `error` raises when the parts that may not be cut are too big; `empty` empties all but the query.
     """
 
     documents: DocumentPolicy = field(default_factory=DocumentPolicy)
