@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ctxopt_core import adapters
 from page_blocks import run_blocks
 from page_links import anchors_of, links_of
 
@@ -76,6 +77,12 @@ def test_the_api_page_of_a_package_shows_every_public_name(package):
     shown = re.findall(r"^::: (\S+)$", (DOCS / "api" / f"{package}.md").read_text("utf-8"), re.MULTILINE)
 
     assert shown == [f"{package}.{name}" for name in importlib.import_module(package).__all__]
+
+
+def test_the_api_page_of_the_seam_for_adapters_shows_every_name():
+    shown = re.findall(r"^::: (\S+)$", (DOCS / "api" / "adapters.md").read_text("utf-8"), re.MULTILINE)
+
+    assert shown == [f"ctxopt_core.adapters.{name}" for name in adapters.__all__]
 
 
 @pytest.mark.parametrize("page", SHORT, ids=_name)

@@ -12,7 +12,7 @@ The guide "Write an adapter" has a complete one. What is listed here changes onl
 
 from __future__ import annotations
 
-from ctxopt_core.budget.model_budget import ModelBudget, checked_share, model_budget_of, tokens_of_share
+from ctxopt_core.budget.model_budget import BudgetSettings, ModelBudget, checked_share, model_budget_of, tokens_of_share
 from ctxopt_core.budget.shares import Percent
 from ctxopt_core.conversation.conversation import (
     TOKENS_PER_MESSAGE,
@@ -81,6 +81,7 @@ __all__ = [
     "TOKENS_PER_REQUEST",
     "TOOL_ROLES",
     "AttachmentKind",
+    "BudgetSettings",
     "Content",
     "CountedConversation",
     "DocumentRendering",

@@ -25,7 +25,8 @@ def run_blocks(page: Path, given: Mapping[str, Any] | None = None, *, most: int 
     with own_event_loop(), _llama_index_as_it_was():
         for block in list(PYTHON_BLOCK.finditer(text))[:most]:
             lines_before = text.count("\n", 0, block.start(1))
-            exec(compile("\n" * lines_before + block[1], str(page), "exec"), names)  # noqa: S102
+            code = compile("\n" * lines_before + block[1], str(page), "exec", dont_inherit=True)  # as if it was pasted
+            exec(code, names)  # noqa: S102
     return names
 
 
