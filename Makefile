@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench evaluate evaluation-data notebooks playground docs clean venv
+.PHONY: help demo test quick fuzz lint types bench evaluate evaluation-data notebooks playground docs clean venv
 
 help:  ## Print these words
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)$$/\1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -15,6 +15,14 @@ demo: venv  ## Fit one request that is too long, and print the report
 
 test: venv  ## Run the tests and print the coverage
 	$(BIN)/pytest --numprocesses=auto --cov --cov-report=term-missing:skip-covered
+
+quick: venv  ## Run the tests that a change needs: of ROOM=history, or of what git sees changed
+	$(BIN)/python -P scripts/quick_tests.py $(ROOM)
+
+# Nightly: other examples at each run, and FUZZ times as many; what fails is drawn again first, from .hypothesis.
+FUZZ ?= 20
+fuzz: venv  ## Run the properties on many more examples, other ones each time
+	HYPOTHESIS_PROFILE=explore CTXOPT_EXAMPLES=$(FUZZ) $(BIN)/pytest --quiet --numprocesses=auto -m hypothesis
 
 lint: venv  ## Check style and formatting
 	$(BIN)/ruff check
