@@ -42,7 +42,7 @@ from ctxopt_core.fitting.options import (
     plain_fields,
     reject_unknown_settings,
 )
-from ctxopt_core.fitting.packing_report import packed_report
+from ctxopt_core.fitting.report_builder import packed_report
 from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
 from ctxopt_core.formats.content_blocks import Content, extra_texts, put_together, take_apart
 from ctxopt_core.formats.content_parts import MEDIA_KEYS, verbatim_texts

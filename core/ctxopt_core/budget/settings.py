@@ -1,10 +1,10 @@
-"""Budgets from settings: a mapping, as a form or a configuration file gives it, or the environment."""
+"""A budget from a mapping, as a form or a configuration file gives it, or from environment variables."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.shares import Component, Percent, Shares
@@ -80,8 +80,8 @@ def budget_from_environment(environ: Mapping[str, str] | None = None, *, model: 
     """Return the budget that environment variables describe; a blank variable counts as unset.
 
     `CONTEXT_WINDOW_TOKENS` is the window (0: the model's own), `PROMPT_BUDGET_TOKENS` the target (0: none)
-    and `RESPONSE_RESERVE_TOKENS` the output reserve. Without the last, the budget of a model keeps what
-    `ContextBudget.for_model` keeps, any other keeps none.
+    and `RESPONSE_RESERVE_TOKENS` the output reserve. Without the last, the budget of a model has the reserve of
+    `ContextBudget.for_model`, any other has none.
 
     Args:
         environ: Read instead of the environment of the process.
@@ -117,29 +117,15 @@ def _budget(
     reserve = default_reserve
     if "output_reserve" in given:
         reserve = token_amount("output_reserve", given["output_reserve"], minimum=0)
-    margin = token_amount("safety_margin", given.get("safety_margin", 0), minimum=0)
-    target_tokens = token_amount("target_tokens", given.get("target_tokens", 0), minimum=0) or None
-    # ContextBudget checks the trigger itself.
-    trigger = cast(float, given.get("trigger", 1.0))
-    shares = _shares(given)
+    rest: dict[str, Any] = {
+        "safety_margin": token_amount("safety_margin", given.get("safety_margin", 0), minimum=0),
+        "target_tokens": token_amount("target_tokens", given.get("target_tokens", 0), minimum=0) or None,
+        "trigger": given.get("trigger", 1.0),  # ContextBudget checks it
+        "shares": _shares(given),
+    }
     if model is None:
-        return ContextBudget(
-            context_window=tokens,
-            output_reserve=reserve or 0,
-            safety_margin=margin,
-            target_tokens=target_tokens,
-            shares=shares,
-            trigger=trigger,
-        )
-    return ContextBudget.for_model(
-        model,
-        context_window=tokens,
-        output_reserve=reserve,
-        safety_margin=margin,
-        target_tokens=target_tokens,
-        shares=shares,
-        trigger=trigger,
-    )
+        return ContextBudget(context_window=tokens, output_reserve=reserve or 0, **rest)
+    return ContextBudget.for_model(model, context_window=tokens, output_reserve=reserve, **rest)
 
 
 def _shares(given: Mapping[str, object]) -> Shares:

@@ -8,8 +8,10 @@ from itertools import groupby, pairwise
 from typing import Any, Literal
 
 from ctxopt_core.budget.context_budget import ContextBudget
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import turn_ranges
+from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.components import Cut
@@ -67,18 +69,24 @@ def report_of_cut(measured: MeasuredRequest, budget: ContextBudget, cut: Cut, fa
 
 
 def _common(measured: MeasuredRequest, budget: ContextBudget) -> dict[str, Any]:
-    window = budget.window
     return {
         "input_budget": budget.input_budget,
         "reserve": budget.output_reserve + budget.safety_margin,
-        "model": window.model if window else None,
-        "context_window": window.context_window if window else budget.context_window,
-        "window_source": window.source if window else "explicit",
-        "encoding": measured.counter.name,
-        "exact": measured.counter.exact,
-        "prices": budget.prices,
+        "context_window": budget.window.context_window if budget.window else budget.context_window,
+        **_model_figures(budget, measured.counter),
         "count_before": _before(measured),
         "count_documents": lambda: _document_tokens(measured),
+    }
+
+
+def _model_figures(budget: ContextBudget, counter: TokenCounter) -> dict[str, Any]:
+    window = budget.window
+    return {
+        "model": window.model if window else None,
+        "window_source": window.source if window else "explicit",
+        "encoding": counter.name,
+        "exact": counter.exact,
+        "prices": budget.prices,
     }
 
 
@@ -126,6 +134,51 @@ def _document_tokens(measured: MeasuredRequest) -> list[int]:
         0 if is_blank(document) else count(rendering.render(i, document.text or "") + rendering.separator)
         for i, document in enumerate(measured.request.documents)
     ]
+
+
+def packed_report(
+    documents: Sequence[Document],
+    packing: Packing,
+    max_tokens: int,
+    model_budget: ModelBudget,
+    *,
+    count_before: Callable[[], int],
+    notes: Sequence[str] = (),
+) -> FitReport:
+    """Return the report of documents that are packed by themselves, without a request around them.
+
+    Args:
+        documents: All documents.
+        packing: What is kept of them.
+        max_tokens: The budget that they were packed into, in tokens.
+        model_budget: The window and the counter that they were packed by.
+        count_before: Counts all documents as they came, rendered and joined, when it is asked for.
+        notes: Choices that the caller should know of.
+    """
+    window = model_budget.budget.window
+
+    def before() -> dict[str, int]:
+        tokens = count_before()
+        return {"whole": tokens, "documents": tokens}
+
+    return FitReport(
+        input_budget=max_tokens,
+        fixed=0,
+        reserve=0,
+        unchanged=packing.whole == tuple(range(len(documents))),
+        counted_after=packing.tokens,
+        context_window=window.context_window if window else None,
+        **_model_figures(model_budget.budget, model_budget.counter),
+        documents=document_rows(documents, packing),
+        selection=packing.selection,
+        score_order_share=packing.score_order_share,
+        notes=tuple(notes),
+        budgets={"system": 0, "query": 0, "documents": max_tokens, "history": 0},
+        after={"documents": packing.tokens},
+        cumulative_score=packing.cumulative_score,
+        count_before=before,
+        count_documents=lambda: [packing.costs.get(index, 0) for index in range(len(documents))],
+    )
 
 
 def document_rows(documents: Sequence[Document], packing: Packing) -> tuple[DocumentReport, ...]:
