@@ -16,6 +16,7 @@ from ctxopt_core.adapters import (
     ModelBudget,
     Percent,
     checked_share,
+    copy_with,
     in_worker,
     model_budget_of,
     plain_fields,
@@ -153,8 +154,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
 
     def with_changes(self, **changes: Any) -> ContextOptimizerCompressor:
         """Return a copy with other settings, validated as at construction."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self)(**{**fields, **changes})
+        return copy_with(self, changes)
 
     def as_runnable(
         self, *, query_key: str | None = None, documents_key: str | None = None

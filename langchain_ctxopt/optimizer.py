@@ -33,6 +33,7 @@ from ctxopt_core.adapters import (
     ModelBudget,
     OnUnknownModel,
     Overflow,
+    copy_with,
     count_request,
     fit_with,
     fitted_with,
@@ -207,8 +208,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     def with_changes(self, **changes: Any) -> ContextOptimizer:
         """Return a copy with other settings, validated as at construction."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self)(**{**fields, **changes})
+        return copy_with(self, changes)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return the input within the budget, in the kind in which it was given."""

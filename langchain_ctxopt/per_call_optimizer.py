@@ -61,7 +61,3 @@ class PerCallOptimizer:
         """
         limit = {} if target_tokens is None else {"target_tokens": target_tokens}
         return ContextOptimizer(model=model, tools=tuple(tools), **{**self.settings, **limit})
-
-    def with_changes(self, changes: Mapping[str, Any], owner: str) -> PerCallOptimizer:
-        """Return a fitting with other settings, validated as at construction."""
-        return PerCallOptimizer.of({**self.settings, **changes}, owner)

@@ -34,11 +34,13 @@ from ctxopt_core.fitting.measured_request import (
     fits,
     measure_needs,
 )
+from ctxopt_core.fitting.optimized_model import OptimizedModel, empty_model
 from ctxopt_core.fitting.options import (
     FitOptions,
     Overflow,
     RequestSettings,
     as_value,
+    copy_with,
     plain_fields,
     reject_unknown_settings,
 )
@@ -91,6 +93,7 @@ __all__ = [
     "ModelBudget",
     "ModelInfo",
     "OnUnknownModel",
+    "OptimizedModel",
     "Overflow",
     "Percent",
     "RequestSettings",
@@ -106,8 +109,10 @@ __all__ = [
     "call_of",
     "checked_share",
     "conversation_tokens",
+    "copy_with",
     "count_request",
     "documents_need",
+    "empty_model",
     "extra_texts",
     "first_name",
     "first_tokens",
