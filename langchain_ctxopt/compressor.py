@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager, Callbacks
+from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, PrivateAttr, field_serializer
+from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 
 from ctxopt_core import BudgetWarning, DocumentPolicy, FitReport, Shares
 from ctxopt_core.adapters import (
     ModelBudget,
-    Percent,
-    checked_share,
     copy_with,
     in_worker,
     model_budget_of,
@@ -26,15 +24,11 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments
-from langchain_ctxopt.events import REPORT_EVENT
+from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.model_settings import optional_settings
-from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit
+from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share
 
 _SHARES = Shares()
-
-
-Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
-"""A percentage above 0, or None."""
 
 
 class ContextOptimizerCompressor(BaseDocumentCompressor):
@@ -130,9 +124,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             ValueError: A document lacks a metadata key that `document_prompt` needs.
         """
         compression = self._compressed_and_reported(documents, query)
-        if callbacks is not None:
-            manager = CallbackManager.configure(callbacks)
-            manager.on_custom_event(REPORT_EVENT, compression.report.to_event(), manager.parent_run_id)
+        send_report(compression.report, callbacks)
         return compression.documents
 
     async def acompress_documents(
@@ -143,9 +135,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         A scorer that can be awaited is awaited on the event loop.
         """
         compression = await in_worker(self._compressed_and_reported, documents, query)
-        if callbacks is not None:
-            manager = AsyncCallbackManager.configure(callbacks)
-            await manager.on_custom_event(REPORT_EVENT, compression.report.to_event(), manager.parent_run_id)
+        await asend_report(compression.report, callbacks)
         return compression.documents
 
     def plan(self, documents: Sequence[Document], query: str) -> FitReport:

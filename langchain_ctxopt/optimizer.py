@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForChainRun,
-    CallbackManagerForChainRun,
-    adispatch_custom_event,
-    dispatch_custom_event,
-)
+from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field, PrivateAttr
 
@@ -28,7 +24,6 @@ from ctxopt_core import (
     TokenCounter,
 )
 from ctxopt_core.adapters import (
-    Draft,
     FitOptions,
     ModelBudget,
     OnUnknownModel,
@@ -41,12 +36,14 @@ from ctxopt_core.adapters import (
     model_budget_of,
     plain_fields,
 )
+from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.dict_input import DictInput
 from langchain_ctxopt.documents import ScoreOf
 from langchain_ctxopt.errors import RequestOverflowError
-from langchain_ctxopt.events import REPORT_EVENT
-from langchain_ctxopt.message_input import OptimizedInput, in_kind, messages_of, request_of_messages
+from langchain_ctxopt.events import asend_report, send_report
+from langchain_ctxopt.message_input import MessageInput
 from langchain_ctxopt.model_settings import optional_settings
+from langchain_ctxopt.prompt_renderer import PromptRenderer
 from langchain_ctxopt.setting_fields import (
     DocumentSettings,
     DocumentTemplate,
@@ -57,15 +54,26 @@ from langchain_ctxopt.setting_fields import (
     SectionLimits,
     ShareSettings,
     ToolSchemas,
-    reject_arguments,
 )
 
 Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, RequestRenderer, FitOptions], FittedContext]
-_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target_tokens")
 _BUDGET_SETTINGS = (
-    *(*_LIMITS, "trigger", "shares", "tools", "token_counter"),
-    *("prices", "attachment_tokens", "on_unknown_model", "catalog"),
+    *("context_window", "max_input_tokens", "output_reserve", "target_tokens", "trigger", "shares", "tools"),
+    *("token_counter", "prices", "attachment_tokens", "on_unknown_model", "catalog"),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizedInput:
+    """What a fit returns.
+
+    Args:
+        value: The input, in the kind in which it was given, now within the budget; the identical object if it fitted.
+        report: What was kept, cut and dropped, and why.
+    """
+
+    value: Any
+    report: FitReport
 
 
 class ContextOptimizer(RunnableSerializable[Any, Any]):
@@ -195,12 +203,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         return self._fitted(value, fitted_with).report
 
     def count_tokens(self, value: Any) -> int:
-        """Return what an input counts as it is, rendered and with the tool schemas, in tokens."""
-        if isinstance(value, dict):
-            stage = self._stage(value)
-            return count_request(stage.request(self._model_budget.schemas), self._model_budget.counter, stage.renderer)
-        request = request_of_messages(messages_of(value), self._model_budget.schemas)
-        return count_request(request, self._model_budget.counter, ChatRenderer())
+        """Return how many tokens an input has as it is, rendered and with the tool schemas."""
+        given, renderer = self._read(value)
+        return count_request(given.request(self._model_budget.schemas), self._model_budget.counter, renderer)
 
     def within_budget(self, value: Any) -> bool:
         """Tell whether an input counts at most the input budget as it is."""
@@ -212,53 +217,53 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return the input within the budget, in the kind in which it was given."""
-        reject_arguments(kwargs)
+        _reject_arguments(kwargs)
         return self._call_with_config(self._run, input, config)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return what `invoke` returns; the work is done in a worker thread."""
-        reject_arguments(kwargs)
+        _reject_arguments(kwargs)
         return await self._acall_with_config(self._arun, input, config)
 
-    def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:
+    def _run(self, value: Any, run_manager: CallbackManagerForChainRun) -> Any:
         optimized = self.fit(value)
-        if run_manager.handlers:
-            dispatch_custom_event(REPORT_EVENT, optimized.report.to_event(), config=config)
+        send_report(optimized.report, run_manager.get_child())
         return optimized.value
 
-    async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> Any:
+    async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun) -> Any:
         optimized = await in_worker(self.fit, value)
-        if run_manager.handlers:
-            await adispatch_custom_event(REPORT_EVENT, optimized.report.to_event(), config=config)
+        await asend_report(optimized.report, run_manager.get_child())
         return optimized.value
 
     def _fitted(self, value: Any, fitter: Fitter = fit_with) -> OptimizedInput:
+        given, renderer = self._read(value)
         try:
-            return self._fit_dict(value, fitter) if isinstance(value, dict) else self._fit_messages(value, fitter)
+            request = given.request(self._model_budget.schemas)
+            fitted = fitter(request, self.budget, self._model_budget.counter, renderer, self._options)
+            return OptimizedInput(value=given.output(fitted), report=fitted.report)
         except ContextBudgetError as error:
             raise RequestOverflowError.of(error) from error
 
-    def _fit_messages(self, value: Any, fitter: Fitter) -> OptimizedInput:
-        messages = messages_of(value)
-        request = request_of_messages(messages, self._model_budget.schemas)
-        fitted = fitter(request, self.budget, self._model_budget.counter, ChatRenderer(), self._options)
-        kept = value if fitted.unchanged else in_kind(value, messages, Draft(trimming=fitted.history))
-        return OptimizedInput(value=kept, report=fitted.report)
-
-    def _fit_dict(self, value: dict[str, Any], fitter: Fitter) -> OptimizedInput:
-        stage = self._stage(value)
-        request = stage.request(self._model_budget.schemas)
-        fitted = fitter(request, self.budget, self._model_budget.counter, stage.renderer, self._options)
-        return OptimizedInput(value=stage.output(fitted), report=fitted.report)
-
-    def _stage(self, value: dict[str, Any]) -> DictInput:
+    def _read(self, value: Any) -> tuple[DictInput | MessageInput, RequestRenderer]:
+        if not isinstance(value, dict):
+            return MessageInput.of(value), ChatRenderer()
         if self.prompt is None:
             message = (
                 "a dict can only be fitted with the prompt that it is meant for; pass `prompt=` to ContextOptimizer, "
                 "or place it after the prompt"
             )
             raise ValueError(message)
-        return DictInput.of(self, self.prompt, value)
+        given = DictInput.of(
+            value,
+            self.prompt,
+            named={component: getattr(self, f"{component}_key") for component in USUAL_KEYS},
+            section_limits=self.sections or {},
+            score_key=self.score_key,
+            as_text=self.documents_as == "text",
+            template=self.document_prompt,
+            separator=self.document_separator,
+        )
+        return given, PromptRenderer.of(self.prompt, given)
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
@@ -270,3 +275,11 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         """The settings that are stored as plain values; a token counter that is a function cannot be loaded again."""
         counter = {} if self.token_counter is None else {"token_counter": self.token_counter}
         return {**counter, **{name: plain_fields(getattr(self, name)) for name in ("shares", "documents", "history")}}
+
+
+def _reject_arguments(arguments: Mapping[str, Any]) -> None:
+    """Refuse settings at a call of a chain step, where they would have no effect."""
+    if arguments:
+        named = ", ".join(sorted(arguments))
+        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
+        raise TypeError(message)

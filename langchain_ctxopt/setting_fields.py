@@ -7,10 +7,10 @@ from functools import partial
 from typing import Annotated, Any
 
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
-from pydantic import BeforeValidator, PlainValidator, ValidationInfo
+from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
 
 from ctxopt_core import DocumentPolicy, HistoryPolicy, Shares
-from ctxopt_core.adapters import as_value, optional_token_amount, token_amount
+from ctxopt_core.adapters import Percent, as_value, checked_share, optional_token_amount, token_amount
 from langchain_ctxopt.model_settings import as_sent
 
 
@@ -68,18 +68,6 @@ def as_limits(sections: object) -> Mapping[str, int] | None:
     return {key: token_amount(f"sections[{key!r}]", tokens, minimum=0) for key, tokens in sections.items()} or None
 
 
-def reject_arguments(arguments: Mapping[str, Any]) -> None:
-    """Refuse settings at a call of a chain step, where nothing would come of them.
-
-    Raises:
-        TypeError: There are any.
-    """
-    if arguments:
-        named = ", ".join(sorted(arguments))
-        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
-        raise TypeError(message)
-
-
 def _limit(value: object, info: ValidationInfo) -> int | None:
     return optional_token_amount(str(info.field_name), value)
 
@@ -114,3 +102,6 @@ DocumentSettings = Annotated[DocumentPolicy, PlainValidator(partial(as_value, Do
 
 HistorySettings = Annotated[HistoryPolicy, PlainValidator(partial(as_value, HistoryPolicy))]
 """`HistoryPolicy`, or a mapping of its fields."""
+
+Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
+"""A percentage above 0, or None."""

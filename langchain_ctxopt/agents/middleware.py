@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core import exceptions
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
@@ -15,7 +14,7 @@ from langchain_core.runnables.config import ensure_config
 from ctxopt_core import ContextBudgetError, FitReport
 from ctxopt_core.adapters import RequestSettings, in_worker
 from langchain_ctxopt.errors import RequestOverflowError
-from langchain_ctxopt.events import REPORT_EVENT
+from langchain_ctxopt.events import REPORT_EVENT, asend_report, send_report
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
@@ -115,14 +114,14 @@ class ContextOptimizerMiddleware(_Middleware):
                 error the provider has for that.
         """
         fitted = self._fitted(request)
-        self._tell(fitted)
+        self._send_report(fitted)
         try:
             return with_progress(handler(fitted.request), request.state, fitted.progress)
         except _REFUSALS as error:
             if self._retry_factor is None or not _is_overflow(error):
                 raise
             smaller = self._refitted(request, fitted, self._retry_factor, error)
-        self._tell(smaller)
+        self._send_report(smaller)
         return with_progress(handler(smaller.request), request.state, smaller.progress)
 
     async def awrap_model_call(
@@ -130,14 +129,14 @@ class ContextOptimizerMiddleware(_Middleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Do what `wrap_model_call` does; the messages are fitted in a worker thread."""
         fitted = await in_worker(self._fitted, request)
-        await self._atell(fitted)
+        await self._asend_report(fitted)
         try:
             return with_progress(await handler(fitted.request), request.state, fitted.progress)
         except _REFUSALS as error:
             if self._retry_factor is None or not _is_overflow(error):
                 raise
             smaller = await in_worker(self._refitted, request, fitted, self._retry_factor, error)
-        await self._atell(smaller)
+        await self._asend_report(smaller)
         return with_progress(await handler(smaller.request), request.state, smaller.progress)
 
     def _fitted(self, request: ModelRequest[Any]) -> FittedCall:
@@ -167,17 +166,13 @@ class ContextOptimizerMiddleware(_Middleware):
         ]
         return max(candidates, key=lambda candidate: candidate[0].count_tokens(()))
 
-    def _tell(self, fitted: FittedCall) -> None:
+    def _send_report(self, fitted: FittedCall) -> None:
         self._write(fitted)
-        manager = CallbackManager.configure(ensure_config().get("callbacks"))
-        if manager.parent_run_id is not None and manager.handlers:
-            manager.on_custom_event(REPORT_EVENT, fitted.report.to_event(), manager.parent_run_id)
+        send_report(fitted.report, ensure_config().get("callbacks"))
 
-    async def _atell(self, fitted: FittedCall) -> None:
+    async def _asend_report(self, fitted: FittedCall) -> None:
         self._write(fitted)
-        manager = AsyncCallbackManager.configure(ensure_config().get("callbacks"))
-        if manager.parent_run_id is not None and manager.handlers:
-            await manager.on_custom_event(REPORT_EVENT, fitted.report.to_event(), manager.parent_run_id)
+        await asend_report(fitted.report, ensure_config().get("callbacks"))
 
     def _write(self, fitted: FittedCall) -> None:
         if self._stream_reports and fitted.request.runtime is not None:
