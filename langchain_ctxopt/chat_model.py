@@ -30,8 +30,8 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
     It is still a model of the same class, with the same fields, clients and arguments: `invoke`, `stream`, `batch`,
     their asynchronous forms, `bind_tools` and `with_structured_output` work as before. System prompt, messages, tool
     schemas and response format of a call are counted together, in the window of the model as it is called. What fits
-    is sent as it is. `last_report` holds the account of the last request. The model that was given is not changed.
-    Stored by LangChain's `dumps` it is the model alone.
+    is sent as it is. `last_report` is the report of the last request. The model that was given is not changed. What
+    LangChain's `dumps` stores is the model alone.
 
     Args:
         model: The chat model itself; tools and other arguments are bound to what is returned. The settings of a model
@@ -40,7 +40,19 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
 
     Raises:
         TypeError: `model` is no chat model, or there is no such setting.
-        ValueError: A setting is out of its range, or model and settings tell no window.
+        ValueError: A setting is out of its range, or neither model nor settings say how large the window is.
+
+    Example:
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from langchain_core.messages import AIMessage, HumanMessage
+        >>> from langchain_ctxopt import with_optimizer
+        >>> fake = FakeListChatModel(responses=["It is attached."])
+        >>> model = with_optimizer(fake, max_input_tokens=110, token_counter=len)  # a character is a token
+        >>> messages = [HumanMessage("My order is 4711."), AIMessage("Sent! " * 20), HumanMessage("And the invoice?")]
+        >>> model.invoke(messages).text
+        'It is attached.'
+        >>> model.last_report.tokens_before, model.last_report.tokens_after
+        (182, 108)
     """
     if not isinstance(model, BaseChatModel):
         message = (
@@ -53,7 +65,7 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
 
 
 class FittedMessages(list[BaseMessage]):
-    """Messages that were fitted already: a model that cannot stream hands them on from `stream` to `generate`."""
+    """Messages that were fitted already: a model that cannot stream passes them from `stream` to `generate`."""
 
     __slots__ = ()
 
@@ -78,15 +90,15 @@ class OptimizedChatModel(OptimizedModel, _ChatModel):
         return _optimized(self, self.plain_class, PerCallOptimizer.of(settings, _OWNER))
 
     def count_tokens(self, given: LanguageModelInput) -> int:
-        """Return what an input counts as this model is sent it, in tokens."""
+        """Return how many tokens an input has when this model is sent it."""
         return self.optimizer().count_tokens(self._convert_input(given))
 
     def within_budget(self, given: LanguageModelInput) -> bool:
-        """Tell whether an input is within the model's input budget."""
+        """Return whether an input is within the model's input budget."""
         return self.optimizer().within_budget(self._convert_input(given))
 
     def optimizer(self, **arguments: Any) -> ContextOptimizer:
-        """Return what fits the messages of one call.
+        """Return the optimizer of one call.
 
         Args:
             arguments: Arguments of the call, such as the ones that `bind_tools` binds.

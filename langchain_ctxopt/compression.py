@@ -1,4 +1,4 @@
-"""One compression: retrieved documents in, those that fit and the account of them out."""
+"""One compression: retrieved documents are packed into a token budget, and the report says what became of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOTHING_FITS_WHOLE = "no document fits into the budget whole, and the policy ke
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
-    """What a compression gives back.
+    """What a compression returns.
 
     Args:
         documents: The kept documents in reading order: whole ones are the identical objects, the others are copies.
@@ -30,7 +30,7 @@ class Compression:
 
     @property
     def lost_everything(self) -> bool:
-        """Whether there were documents to keep, and the budget had room for none of them."""
+        """Whether there were documents to keep, and none of them fitted into the budget."""
         return not self.documents and any(row.reason == "budget" for row in self.report.documents)
 
 
@@ -42,7 +42,7 @@ def compress(
     policy: DocumentPolicy,
     score: str | ScoreOf | None,
 ) -> Compression:
-    """Choose what to keep of the documents of `rendering`, so that they count at most `max_tokens` as it joins them.
+    """Choose what to keep of the documents of `rendering`, so that they have at most `max_tokens` when it joins them.
 
     Raises:
         TypeError: An item is not a LangChain document, or a score function returned something else than a number.
@@ -66,11 +66,11 @@ def compress(
 def query_and_documents(
     values: Any, query_keys: Sequence[str], documents_keys: Sequence[str]
 ) -> tuple[str, Sequence[LangChainDocument]]:
-    """Return the first text under one of the query's keys and the first list under one of the documents' keys.
+    """Return the first string under one of the query's keys and the first list under one of the documents' keys.
 
     Raises:
         TypeError: `values` is no mapping.
-        ValueError: There is no text or no list under the keys.
+        ValueError: There is no string or no list under the keys.
     """
     if not isinstance(values, Mapping):
         message = (
@@ -80,7 +80,7 @@ def query_and_documents(
         raise TypeError(message)
     query = next((values[key] for key in query_keys if isinstance(values.get(key), str)), None)
     if query is None:
-        raise ValueError(_missing(values, "text", query_keys, "query_key"))
+        raise ValueError(_missing(values, "string", query_keys, "query_key"))
     lists = (values[key] for key in documents_keys if is_list(values.get(key)))
     documents = next(lists, None)
     if documents is None:
@@ -89,7 +89,7 @@ def query_and_documents(
 
 
 def is_list(value: object) -> bool:
-    """Tell whether a value can be a list of documents."""
+    """Return whether a value can be a list of documents."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 

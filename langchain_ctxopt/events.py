@@ -7,7 +7,7 @@ from langchain_core.callbacks import AsyncCallbackManager, CallbackManager, Call
 from ctxopt_core import FitReport
 
 REPORT_EVENT = "ctxopt_report"
-"""The name of the event, of its entry in an agent's stream, and of nothing else."""
+"""The name of the event, and of the same figures in an agent's stream."""
 
 
 def send_report(report: FitReport, callbacks: Callbacks) -> None:

@@ -42,7 +42,7 @@ def optional_settings(model: object) -> ModelInfo | None:
 def settings_of(model: object) -> ModelInfo:
     """Read a model object, through bindings, retries, fallbacks, alternatives and sequences around it.
 
-    Of a model with fallbacks the first one counts, of configurable alternatives the one that is configured.
+    Of a model with fallbacks the first one is read, of configurable alternatives the one that is configured.
 
     Raises:
         TypeError: There is no language model in it.

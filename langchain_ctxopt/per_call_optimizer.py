@@ -1,4 +1,4 @@
-"""Settings that are made once, for requests to whichever model is really called."""
+"""Settings that are validated once and make an optimizer for each call, with the model that is really called."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PerCallOptimizer:
 
         Args:
             settings: What the caller gave; see `RequestSettings`.
-            owner: Whose settings they are, for error messages.
+            owner: The class or function that they were given to, for error messages.
 
         Raises:
             TypeError: There is no such setting.
@@ -44,8 +44,8 @@ class PerCallOptimizer:
         return cls(settings={name: getattr(checked, name) for name in given if name not in limit})
 
     @property
-    def has_own_strategy(self) -> bool:
-        """Whether a function of the caller's own chooses what is kept of the history."""
+    def has_custom_strategy(self) -> bool:
+        """Whether a custom history strategy chooses what is kept."""
         history = self.settings.get("history")
         return isinstance(history, HistoryPolicy) and not isinstance(history.strategy, str)
 

@@ -1,4 +1,4 @@
-"""How the settings of the optimizer are checked."""
+"""The pydantic types of the settings, which check what the caller gives."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def checked_prompt(prompt: object) -> BasePromptTemplate[Any] | None:
 
 
 def checked_template(template: object) -> BasePromptTemplate[str] | None:
-    """Return a document template, a text being taken as a template of it.
+    """Return a document template; a string is taken as one.
 
     Raises:
-        ValueError: It is neither a prompt template nor a text.
+        ValueError: It is neither a prompt template nor a string.
     """
     if template is None or isinstance(template, BasePromptTemplate):
         return template
     if isinstance(template, str):
         return PromptTemplate.from_template(template)
-    message = f"`document_prompt` must be a prompt template or its text, got {type(template).__name__}"
+    message = f"`document_prompt` must be a prompt template or a string, got {type(template).__name__}"
     raise ValueError(message)
 
 
@@ -53,7 +53,7 @@ def as_schemas(tools: object) -> tuple[Mapping[str, Any] | str, ...]:
 
 
 def as_limits(sections: object) -> Mapping[str, int] | None:
-    """Return the token budgets of sections by their keys; None where there are none.
+    """Return the most tokens of each section by its key; None where there are no sections.
 
     Raises:
         ValueError: It is no mapping of keys to numbers of tokens.
@@ -92,7 +92,7 @@ ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(as_s
 """Tool schemas, or what they are made of."""
 
 SectionLimits = Annotated[Mapping[str, int] | None, PlainValidator(as_limits)]
-"""The token budget of each extra section by its key in the input, or None."""
+"""The most tokens of each extra section, by its key in the input, or None."""
 
 ShareSettings = Annotated[Shares, PlainValidator(partial(as_value, Shares))]
 """`Shares`, or a mapping of its fields."""

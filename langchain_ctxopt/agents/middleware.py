@@ -1,4 +1,4 @@
-"""Middleware of a LangChain agent: each model call sees messages that fit, the agent's state keeps all of them."""
+"""The middleware of a LangChain agent: each model call receives messages that fit, the state keeps all of them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 else:
     _Middleware = AgentMiddleware
 
+# A part of the tokens of a refused request. How far the provider's count is above ours is not known: a larger part may
+# be refused again, and that is raised; a smaller one drops more than it must.
 RETRY_FACTOR = 0.75
 _OVERFLOW_CODE = "context_length_exceeded"
 _REFUSALS: tuple[type[Exception], ...] = (ContextOverflowError,)
@@ -51,7 +53,7 @@ class FittedCall:
         request: The request; the identical one if it fitted.
         report: What was kept, cut and dropped, and why.
         schemas: Tool schemas and response format that were counted with it.
-        progress: What a history strategy of one's own remembers; None where there is none.
+        progress: The progress of a custom history strategy; None where there is none.
     """
 
     request: ModelRequest[Any]
@@ -61,23 +63,23 @@ class FittedCall:
 
 
 class ContextOptimizerMiddleware(_Middleware):
-    """Fits the messages of each model call of an agent into the context window of the model that is called.
+    """Compaction for agents: fits the messages of each model call into the context window of the model that is called.
 
-    It changes the view of the model alone: the agent's state, and so its checkpoint, keeps every message. System
-    prompt, messages, tool schemas and response format are counted together. What fits is handed on as the identical
-    request. Where the provider still refuses a request because of its length, it is fitted once more, into
-    `retry_factor` of what it counted, and sent again; a second refusal is raised.
+    Only what the model receives is changed: the agent's state, and so its checkpoint, keeps every message. System
+    prompt, messages, tool schemas and response format are counted together. A request that fits is passed on as the
+    identical object. If the provider still refuses a request because of its length, it is fitted once more, to
+    `retry_factor` of the tokens that it had, and sent again; a second refusal is raised.
 
-    A history strategy of one's own keeps its progress in the agent's state, under `ctxopt_progress`, where neither the
-    agent's input nor its output shows it.
+    A custom history strategy keeps its progress in the agent's state, under `ctxopt_progress`, which neither the
+    agent's input nor its output shows.
 
-    It goes last in the list of middleware, which makes it the innermost: then it sees the model that a fallback or a
-    router chose, and the tools that a selection left. Each report goes to `on_report`, and as the event
-    `ctxopt_report` to callbacks.
+    Put it last in the list of middleware, which makes it the innermost: then it sees the model that a fallback or a
+    router chose, and the tools that a selection left. Each report goes to `on_report`, and to callbacks as the event
+    `ctxopt_report`.
 
     Args:
-        retry_factor: The part of what a refused request counted that the second one may count; None never sends one
-            again.
+        retry_factor: The tokens of the second request as a part of those of the refused one, above 0 and below 1; None
+            never sends a request again.
         stream_reports: Whether reports are also written to the agent's stream of the mode `custom`, each as
             `{"ctxopt_report": ...}`.
         settings: How requests are fitted; see `RequestSettings`. By default the query may not be cut, and the window is
@@ -86,6 +88,20 @@ class ContextOptimizerMiddleware(_Middleware):
     Raises:
         TypeError: There is no such setting.
         ValueError: A setting is out of its range.
+
+    Example:
+        >>> from langchain.agents import create_agent
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from langchain_core.messages import AIMessage, HumanMessage
+        >>> from langchain_ctxopt import ContextOptimizerMiddleware
+        >>> reports = []
+        >>> middleware = ContextOptimizerMiddleware(max_input_tokens=110, token_counter=len, on_report=reports.append)
+        >>> agent = create_agent(FakeListChatModel(responses=["It is attached."]), middleware=[middleware])
+        >>> messages = [HumanMessage("My order is 4711."), AIMessage("Sent! " * 20), HumanMessage("And the invoice?")]
+        >>> len(agent.invoke({"messages": messages})["messages"])
+        4
+        >>> reports[0].tokens_before, reports[0].tokens_after
+        (182, 108)
     """
 
     def __init__(
@@ -99,7 +115,7 @@ class ContextOptimizerMiddleware(_Middleware):
         self._retry_factor = _checked_factor(retry_factor)
         self._stream_reports = stream_reports
         self._fitting = PerCallOptimizer.of(settings, type(self).__name__)
-        self._has_progress = self._fitting.has_own_strategy
+        self._has_progress = self._fitting.has_custom_strategy
         if self._has_progress:
             self.state_schema = ProgressState
 
@@ -158,7 +174,7 @@ class ContextOptimizerMiddleware(_Middleware):
             return replace(_fit(optimizer, request, schemas), progress=progress)
 
     def _optimizer_and_schemas(self, request: ModelRequest[Any]) -> tuple[ContextOptimizer, tuple[Any, ...]]:
-        """Return the optimizer for a call; of several ways to bind a response format the one that costs most counts."""
+        """Return the optimizer of a call, for the dearest of the ways in which a response format may be bound."""
         model = _bound_model(request)
         candidates = [
             (self._fitting.optimizer_for(model, schemas), schemas)
@@ -194,7 +210,7 @@ def _checked_factor(factor: object) -> float | None:
 
 
 def _is_overflow(error: Exception) -> bool:
-    """Tell whether a provider refused a request for its length. Our own error leaves nothing to make smaller."""
+    """Return whether a provider refused a request for its length; of our own error nothing can be made smaller."""
     if isinstance(error, ContextBudgetError):
         return False
     return isinstance(error, ContextOverflowError) or getattr(error, "code", None) == _OVERFLOW_CODE
