@@ -14,24 +14,14 @@ from ctxopt_core.adapters import Percent, as_value, checked_share, optional_toke
 from langchain_ctxopt.model_settings import as_sent
 
 
-def checked_prompt(prompt: object) -> BasePromptTemplate[Any] | None:
-    """Return a prompt template as it is.
-
-    Raises:
-        ValueError: It is something else.
-    """
+def _prompt(prompt: object) -> BasePromptTemplate[Any] | None:
     if prompt is None or isinstance(prompt, BasePromptTemplate):
         return prompt
     message = f"`prompt` must be the prompt template that follows in the chain, got {type(prompt).__name__}"
     raise ValueError(message)
 
 
-def checked_template(template: object) -> BasePromptTemplate[str] | None:
-    """Return a document template; a string is taken as one.
-
-    Raises:
-        ValueError: It is neither a prompt template nor a string.
-    """
+def _template(template: object) -> BasePromptTemplate[str] | None:
     if template is None or isinstance(template, BasePromptTemplate):
         return template
     if isinstance(template, str):
@@ -40,24 +30,14 @@ def checked_template(template: object) -> BasePromptTemplate[str] | None:
     raise ValueError(message)
 
 
-def as_schemas(tools: object) -> tuple[Mapping[str, Any] | str, ...]:
-    """Return tools as the schemas that are sent; a mapping is one already.
-
-    Raises:
-        ValueError: It is not a list of mappings, functions, models or LangChain tools.
-    """
+def _schemas(tools: object) -> tuple[Mapping[str, Any] | str, ...]:
     if not isinstance(tools, (list, tuple)):
         message = f"`tools` must be a list of tools or of their schemas, got {type(tools).__name__}"
         raise ValueError(message)  # noqa: TRY004 - pydantic gathers ValueErrors
     return tuple(map(as_sent, tools))
 
 
-def as_limits(sections: object) -> Mapping[str, int] | None:
-    """Return the most tokens of each section by its key; None where there are no sections.
-
-    Raises:
-        ValueError: It is no mapping of keys to numbers of tokens.
-    """
+def _limits(sections: object) -> Mapping[str, int] | None:
     if sections is None:
         return None
     if not isinstance(sections, Mapping) or not all(isinstance(key, str) and key for key in sections):
@@ -82,17 +62,17 @@ Limit = Annotated[int | None, BeforeValidator(_limit)]
 Reserve = Annotated[int | None, BeforeValidator(_reserve)]
 """Tokens kept free: a whole number, its digits, or None."""
 
-Prompt = Annotated[BasePromptTemplate[Any] | None, PlainValidator(checked_prompt)]
-"""The prompt that follows in the chain."""
+Prompt = Annotated[BasePromptTemplate[Any] | None, PlainValidator(_prompt)]
+"""The prompt template that follows in the chain, or None."""
 
-DocumentTemplate = Annotated[BasePromptTemplate[str] | None, PlainValidator(checked_template)]
-"""A template of one document."""
+DocumentTemplate = Annotated[BasePromptTemplate[str] | None, PlainValidator(_template)]
+"""A template of one document, a string that is taken as one, or None."""
 
-ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(as_schemas)]
-"""Tool schemas, or what they are made of."""
+ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(_schemas)]
+"""Tool schemas; tools, classes and functions are converted to the schemas that are sent."""
 
-SectionLimits = Annotated[Mapping[str, int] | None, PlainValidator(as_limits)]
-"""The most tokens of each extra section, by its key in the input, or None."""
+SectionLimits = Annotated[Mapping[str, int] | None, PlainValidator(_limits)]
+"""The most tokens of each extra section, by its key in the input; None where there are no sections."""
 
 ShareSettings = Annotated[Shares, PlainValidator(partial(as_value, Shares))]
 """`Shares`, or a mapping of its fields."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from langchain_core.messages import FunctionMessage, HumanMessage, ToolMessage
@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BeforeValidator, Field
 
 from ctxopt_core import TokenCounter, counter_for
-from ctxopt_core.adapters import StoredResult, read_lines, stored_results
+from ctxopt_core.adapters import read_lines, stored_results
 from langchain_ctxopt.message_views import view_of
 
 try:
@@ -32,6 +32,10 @@ _DESCRIPTION = (
     "Read lines that were left out of an earlier tool result. A shortened result says so in a note such as "
     '[... 812 lines left out: reference "123456789", start_line 24 ...]. Give that reference and the line to start '
     "from."
+)
+_UNKNOWN = (
+    "No tool result of this conversation has the reference {reference!r}. References stand in the notes of shortened "
+    'tool results: [... lines left out: reference "...", start_line ... ...].'
 )
 _HOLDERS = (ToolMessage, FunctionMessage, HumanMessage)
 
@@ -84,31 +88,15 @@ def omitted_content_tool(
         max_lines: Annotated[int, Field(description="The most lines to read.")] = most_lines,
         messages: Annotated[Any, InjectedState("messages")] = None,
     ) -> str:
-        result = _result(reference, messages or ())
-        if result is None:
-            return _unknown(reference)
-        return read_lines(result, start_line, min(max_lines, most_lines), most_tokens, counter)
+        wanted = re.sub(r"\D", "", reference)  # however the model quotes it
+        for message in reversed(messages or ()):
+            held = stored_results(view_of(message)) if isinstance(message, _HOLDERS) else ()
+            for result in held:
+                if result.reference == wanted:
+                    return read_lines(result, start_line, min(max_lines, most_lines), most_tokens, counter)
+        return _UNKNOWN.format(reference=reference[:40])
 
     return StructuredTool.from_function(func=read, name=name, description=_DESCRIPTION)
-
-
-def _result(reference: str, messages: Sequence[Any]) -> StoredResult | None:
-    """Return the result that a reference means; how the model quotes it does not matter."""
-    wanted = re.sub(r"\D", "", reference)
-    return next((result for result in _results(messages) if result.reference == wanted), None)
-
-
-def _results(messages: Sequence[Any]) -> Iterator[StoredResult]:
-    for message in reversed(messages):
-        if isinstance(message, _HOLDERS):
-            yield from stored_results(view_of(message))
-
-
-def _unknown(reference: str) -> str:
-    return (
-        f"No tool result of this conversation has the reference {reference[:40]!r}. References stand in the notes of "
-        'shortened tool results: [... lines left out: reference "...", start_line ... ...].'
-    )
 
 
 def _at_least(least: int, argument: str, value: object) -> int:
