@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 
-from ctxopt_core import DocumentPolicy, FitReport, Packing, TokenCounter, pack_documents
+from ctxopt_core import DocumentPolicy, FitReport, pack_documents
 from ctxopt_core.adapters import ModelBudget, packed_report
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments, document_views, with_text
 
@@ -23,15 +23,12 @@ class Compression:
     Args:
         documents: The kept documents in reading order: whole ones are the identical objects, the others are copies.
         report: What was kept, cut and dropped, and why.
+        lost_everything: Whether there were documents to keep, and none of them fitted into the budget.
     """
 
     documents: list[LangChainDocument]
     report: FitReport
-
-    @property
-    def lost_everything(self) -> bool:
-        """Whether there were documents to keep, and none of them fitted into the budget."""
-        return not self.documents and any(row.reason == "budget" for row in self.report.documents)
+    lost_everything: bool
 
 
 def compress(
@@ -52,15 +49,16 @@ def compress(
     views = document_views(originals, score)
     packing = pack_documents(views, max_tokens, counter, query=query, policy=policy, rendering=rendering)
     kept = [with_text(originals[i], packing.texts.get(i, originals[i].page_content)) for i in packing.kept]
-    report = packed_report(
-        views,
-        packing,
-        max_tokens,
-        model_budget,
-        count_before=lambda: _before(rendering, counter),
-        notes=_notes(packing, policy),
-    )
-    return Compression(documents=kept, report=report)
+    lost_everything = not packing.kept and "budget" in packing.dropped.values()
+    nothing_fits = _NOTHING_FITS if policy.passages else _NOTHING_FITS_WHOLE
+
+    def count_before() -> int:
+        rendered = (rendering.render(i, original.page_content) for i, original in enumerate(originals))
+        return counter.count(rendering.separator.join(rendered))
+
+    notes = (nothing_fits,) if lost_everything else ()
+    report = packed_report(views, packing, max_tokens, model_budget, count_before=count_before, notes=notes)
+    return Compression(documents=kept, report=report, lost_everything=lost_everything)
 
 
 def query_and_documents(
@@ -96,15 +94,3 @@ def is_list(value: object) -> bool:
 def _missing(values: Mapping[Any, Any], kind: str, keys: Sequence[str], setting: str) -> str:
     there = ", ".join(f"{key!r} ({type(value).__name__})" for key, value in values.items()) or "nothing"
     return f"the input has no {kind} under {' or '.join(map(repr, keys))}, it has {there}; name the key as `{setting}`"
-
-
-def _notes(packing: Packing, policy: DocumentPolicy) -> tuple[str, ...]:
-    if packing.kept or "budget" not in packing.dropped.values():
-        return ()
-    return (_NOTHING_FITS if policy.passages else _NOTHING_FITS_WHOLE,)
-
-
-def _before(rendering: TemplatedDocuments, counter: TokenCounter) -> int:
-    """Count all documents as they came, rendered and joined."""
-    rendered = (rendering.render(i, original.page_content) for i, original in enumerate(rendering.originals))
-    return counter.count(rendering.separator.join(rendered))

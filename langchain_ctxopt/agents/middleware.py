@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core import exceptions
 from langchain_core.exceptions import ContextOverflowError
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import SystemMessage
 from langchain_core.runnables.config import ensure_config
 
 from ctxopt_core import ContextBudgetError, FitReport
@@ -156,7 +157,13 @@ class ContextOptimizerMiddleware(_Middleware):
         return with_progress(await handler(smaller.request), request.state, smaller.progress)
 
     def _fitted(self, request: ModelRequest[Any]) -> FittedCall:
-        optimizer, schemas = self._optimizer_and_schemas(request)
+        model = _bound_model(request)
+        candidates = [
+            (self._fitting.optimizer_for(model, schemas), schemas)
+            for schemas in schemas_of_call(request.tools, request.response_format)
+        ]
+        # The agent decides later how it binds a response format, so the way with the most tokens must fit.
+        optimizer, schemas = max(candidates, key=lambda candidate: candidate[0].count_tokens(()))
         return self._fit(optimizer, request, schemas)
 
     def _refitted(self, request: ModelRequest[Any], refused: FittedCall, factor: float, error: Exception) -> FittedCall:
@@ -168,19 +175,18 @@ class ContextOptimizerMiddleware(_Middleware):
             raise error from unfit
 
     def _fit(self, optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
-        if not self._has_progress:
-            return _fit(optimizer, request, schemas)
-        with progress_in(request.state) as progress:
-            return replace(_fit(optimizer, request, schemas), progress=progress)
-
-    def _optimizer_and_schemas(self, request: ModelRequest[Any]) -> tuple[ContextOptimizer, tuple[Any, ...]]:
-        """Return the optimizer of a call, for the dearest of the ways in which a response format may be bound."""
-        model = _bound_model(request)
-        candidates = [
-            (self._fitting.optimizer_for(model, schemas), schemas)
-            for schemas in schemas_of_call(request.tools, request.response_format)
-        ]
-        return max(candidates, key=lambda candidate: candidate[0].count_tokens(()))
+        system = request.system_message
+        with progress_in(request.state) if self._has_progress else nullcontext() as progress:
+            optimized = optimizer.fit(request.messages if system is None else [system, *request.messages])
+        if not optimized.report.unchanged:
+            kept = list(optimized.value)
+            changed: dict[str, Any] = {"messages": kept}
+            if system is not None:
+                # The agent sends its system message before the messages.
+                first = kept.pop(0) if isinstance(kept[0], SystemMessage) else None
+                changed |= {} if first is system else {"system_message": first}
+            request = request.override(**changed)
+        return FittedCall(request=request, report=optimized.report, schemas=schemas, progress=progress)
 
     def _send_report(self, fitted: FittedCall) -> None:
         self._write(fitted)
@@ -219,20 +225,3 @@ def _is_overflow(error: Exception) -> bool:
 def _bound_model(request: ModelRequest[Any]) -> Any:
     """Return the model with the arguments of this call, which may name another model or another answer limit."""
     return request.model.bind(**request.model_settings) if request.model_settings else request.model
-
-
-def _fit(optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
-    system = request.system_message
-    optimized = optimizer.fit(request.messages if system is None else [system, *request.messages])
-    if not optimized.report.unchanged:
-        request = request.override(**_changed(system, optimized.value))
-    return FittedCall(request=request, report=optimized.report, schemas=schemas)
-
-
-def _changed(system: SystemMessage | None, kept: Sequence[BaseMessage]) -> dict[str, Any]:
-    """Return what differs in a request that was cut; the agent sends its system message before the messages."""
-    if system is None:
-        return {"messages": kept}
-    first = kept[0] if kept and isinstance(kept[0], SystemMessage) else None
-    messages = list(kept) if first is None else list(kept[1:])
-    return {"messages": messages} if first is system else {"messages": messages, "system_message": first}
