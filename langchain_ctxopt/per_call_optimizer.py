@@ -1,4 +1,4 @@
-"""Settings that are made once, for requests to whichever model is really called."""
+"""Settings that are validated once and make an optimizer for each call, with the model that is really called."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PerCallOptimizer:
 
         Args:
             settings: What the caller gave; see `RequestSettings`.
-            owner: Whose settings they are, for error messages.
+            owner: The class or function that they were given to, for error messages.
 
         Raises:
             TypeError: There is no such setting.
@@ -44,8 +44,8 @@ class PerCallOptimizer:
         return cls(settings={name: getattr(checked, name) for name in given if name not in limit})
 
     @property
-    def has_own_strategy(self) -> bool:
-        """Whether a function of the caller's own chooses what is kept of the history."""
+    def has_custom_strategy(self) -> bool:
+        """Whether a custom history strategy chooses what is kept."""
         history = self.settings.get("history")
         return isinstance(history, HistoryPolicy) and not isinstance(history.strategy, str)
 
@@ -61,7 +61,3 @@ class PerCallOptimizer:
         """
         limit = {} if target_tokens is None else {"target_tokens": target_tokens}
         return ContextOptimizer(model=model, tools=tuple(tools), **{**self.settings, **limit})
-
-    def with_changes(self, changes: Mapping[str, Any], owner: str) -> PerCallOptimizer:
-        """Return a fitting with other settings, validated as at construction."""
-        return PerCallOptimizer.of({**self.settings, **changes}, owner)
