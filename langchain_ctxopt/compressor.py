@@ -11,12 +11,12 @@ from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 
-from ctxopt_core import BudgetWarning, DocumentPolicy, FitReport, Shares
+from ctxopt_core import BudgetWarning, DocumentPolicy, FitReport
 from ctxopt_core.adapters import (
+    BudgetSettings,
     ModelBudget,
     copy_with,
     in_worker,
-    model_budget_of,
     plain_fields,
     tokens_of_share,
     warn_once,
@@ -27,8 +27,6 @@ from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.model_settings import optional_settings
 from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share
-
-_SHARES = Shares()
 
 
 class ContextOptimizerCompressor(BaseDocumentCompressor):
@@ -98,17 +96,8 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         if self.max_tokens is None and self.model is None:
             message = "give `max_tokens`, or a `model` whose window says how much fits"
             raise ValueError(message)
-        self._model_budget = model_budget_of(
-            optional_settings(self.model),
-            token_counter=self.token_counter,
-            context_window=None,
-            max_input_tokens=self.max_tokens,
-            output_reserve=None,
-            safety_margin=0,
-            target_tokens=None,
-            trigger=1.0,
-            shares=_SHARES,
-        )
+        settings = BudgetSettings(max_input_tokens=self.max_tokens, token_counter=self.token_counter)
+        self._model_budget = settings.model_budget(optional_settings(self.model))
         budget = self._model_budget.budget
         self._budget = tokens_of_share(self.share, budget) if self.max_tokens is None else self.max_tokens
 

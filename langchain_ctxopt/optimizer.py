@@ -24,6 +24,7 @@ from ctxopt_core import (
     TokenCounter,
 )
 from ctxopt_core.adapters import (
+    BudgetSettings,
     FitOptions,
     ModelBudget,
     OnUnknownModel,
@@ -33,7 +34,6 @@ from ctxopt_core.adapters import (
     fit_with,
     fitted_with,
     in_worker,
-    model_budget_of,
     plain_fields,
 )
 from langchain_ctxopt.component_keys import USUAL_KEYS
@@ -192,10 +192,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             ranking_query=self.ranking_query,
             overflow=self.overflow,
         )
-        settings = {name: getattr(self, name) for name in _BUDGET_SETTINGS}
-        self._model_budget = model_budget_of(
-            optional_settings(self.model), safety_margin=self.safety_margin or 0, **settings
-        )
+        self._model_budget = BudgetSettings.of(self).model_budget(optional_settings(self.model), self.tools)
 
     @property
     def budget(self) -> ContextBudget:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxopt_core import HistoryPolicy
-from ctxopt_core.adapters import RequestSettings, reject_unknown_settings
+from ctxopt_core.adapters import LIMITS, RequestSettings, reject_unknown_settings
 from langchain_ctxopt.optimizer import ContextOptimizer
 
 _DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}
-_LIMITS = ("context_window", "max_input_tokens", "target_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +38,7 @@ class PerCallOptimizer:
         reject_unknown_settings(settings, RequestSettings.__annotations__, owner)
         given = {**_DEFAULTS, **settings}
         # Some limit is needed to be validated with; the model that is called brings its own.
-        limit = {} if any(given.get(name) is not None for name in _LIMITS) else {"target_tokens": 1}
+        limit = {} if any(given.get(name) is not None for name in LIMITS) else {"target_tokens": 1}
         checked = ContextOptimizer(**{**given, **limit})
         return cls(settings={name: getattr(checked, name) for name in given if name not in limit})
 

@@ -12,7 +12,14 @@ The guide "Write an adapter" has a complete one. What is listed here changes onl
 
 from __future__ import annotations
 
-from ctxopt_core.budget.model_budget import BudgetSettings, ModelBudget, checked_share, model_budget_of, tokens_of_share
+from ctxopt_core.budget.model_budget import (
+    LIMITS,
+    BudgetSettings,
+    ModelBudget,
+    checked_share,
+    model_budget_of,
+    tokens_of_share,
+)
 from ctxopt_core.budget.shares import Component, Percent
 from ctxopt_core.conversation.conversation import (
     TOKENS_PER_MESSAGE,
@@ -77,6 +84,7 @@ __all__ = [
     "ALLOWANCES",
     "ANSWER_LIMITS",
     "ATTACHMENT_OMITTED",
+    "LIMITS",
     "MEDIA_KEYS",
     "ROLE_NAMES",
     "SYSTEM_ROLES",
