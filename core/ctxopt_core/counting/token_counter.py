@@ -50,5 +50,6 @@ def cached_counts_of(counter: TokenCounter) -> Callable[[str], int | None]:
 
     That is the `cached_count` of the counter; a counter without one has nothing cached.
     """
-    cached: Callable[[str], int | None] = getattr(counter, "cached_count", {}.get)
+    nothing: dict[str, int] = {}
+    cached: Callable[[str], int | None] = getattr(counter, "cached_count", nothing.get)
     return cached

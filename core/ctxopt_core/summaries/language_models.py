@@ -15,7 +15,7 @@ _TEXT_KINDS = frozenset({None, "text", "output_text"})
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SummarySource:
-    """The ways in which one model or function answers a text.
+    """How one model or function is called with a string.
 
     1. Its errors come through unchanged.
     2. It is awaited where an event loop waits for the call and it has a coroutine of its own; else it is called.
@@ -33,7 +33,7 @@ class SummarySource:
     awaited: Callable[[str], Awaitable[Any]] | None = None
 
     def answer(self, text: str) -> Any:
-        """Return what it gives for a text, as it is.
+        """Return what it returns for a string, unchanged.
 
         Raises:
             TypeError: It can only be awaited, and no event loop waits for this call.
@@ -56,7 +56,7 @@ _INTERFACES = (
 
 
 def source_of(source: Any) -> SummarySource:
-    """Return the ways in which `source` answers a text.
+    """Return how `source` is called with a string.
 
     Raises:
         TypeError: It is no model and no function.
@@ -72,8 +72,8 @@ def source_of(source: Any) -> SummarySource:
             return SummarySource(name=_name_of(source), is_model=False, plain=source)
     what = f"the class {source.__name__}" if isinstance(source, type) else type(source).__name__
     message = (
-        "`source` must be an instance of a LangChain or LlamaIndex language model, or a function of a text that "
-        f"returns a text, got {what}"
+        "`source` must be an instance of a LangChain or LlamaIndex language model, or a function of a string "
+        f"that returns a string, got {what}"
     )
     raise TypeError(message)
 
