@@ -79,7 +79,7 @@ def tokenizer_of(name: str) -> str:
     """Return the published encoding of a model, or the name of its family."""
     choice = encoding_for(name)
     if choice.exact:
-        return choice.name
+        return choice.encoding
     return next((family for family, pattern in _FAMILIES.items() if re.search(pattern, name)), "other")
 
 

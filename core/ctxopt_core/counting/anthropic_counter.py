@@ -34,8 +34,7 @@ class AnthropicRequestCounter:
     Example:
         >>> from types import SimpleNamespace
         >>> from ctxopt_core import AnthropicRequestCounter
-        >>> def count_tokens(*, messages, model):
-        ...     return SimpleNamespace(input_tokens=sum(len(message["content"]) for message in messages))
+        >>> count_tokens = lambda messages, model: SimpleNamespace(input_tokens=len(messages[0]["content"]))
         >>> client = SimpleNamespace(messages=SimpleNamespace(count_tokens=count_tokens))  # anthropic.Anthropic()
         >>> AnthropicRequestCounter(client, "claude-sonnet-4-5").count([{"role": "user", "content": "Hello"}])
         5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.counting.counter_wrappers import ScaledCounter
@@ -50,9 +51,9 @@ def counter_for(tokenizer: object) -> TokenCounter:
     return tiktoken_counter_of(tokenizer) or _for_function(tokenizer)
 
 
-def counter_of_encoding(name: str, *, exact: bool, safety_factor: float) -> TokenCounter:
+def counter_of_encoding(encoding: str, *, exact: bool, safety_factor: float) -> TokenCounter:
     """Return the counter of an encoding; scaled by the factor if it is not the model's own."""
-    counter = TiktokenCounter(name)
+    counter = TiktokenCounter(encoding)
     return counter if exact else ScaledCounter(counter, safety_factor)
 
 
@@ -63,8 +64,7 @@ def _for_name(name: str) -> TokenCounter:
         return hugging_face_counter(name)
     from ctxopt_core.models.model_ids import encoding_for
 
-    choice = encoding_for(name)
-    return counter_of_encoding(choice.name, exact=choice.exact, safety_factor=choice.safety_factor)
+    return counter_of_encoding(**asdict(encoding_for(name)))
 
 
 def _for_function(tokenizer: object) -> TokenCounter:

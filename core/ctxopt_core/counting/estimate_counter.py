@@ -92,7 +92,7 @@ class EstimateCounter:
     Example:
         >>> from ctxopt_core import EstimateCounter
         >>> EstimateCounter().count("The capital of Italy is Rome.")
-        8
+        9
         >>> EstimateCounter(like="o200k_base").name
         'estimate like o200k_base'
     """

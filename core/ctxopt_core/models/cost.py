@@ -1,21 +1,21 @@
-"""What a request costs as input, and what was saved by fitting it."""
+"""The cost of the input of a request, and how much of it was saved by fitting."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ctxopt_core.models.prices import InputPrice, Prices, own_price
+from ctxopt_core.models.prices import InputPrice, Prices, custom_price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCost:
-    """The cost of the input of one request, in USD. The answer is not in it, since its length is not known.
+    """The cost of the input of one request, in USD, without the answer, whose length is not known.
 
     Args:
-        input: What the fitted request costs when nothing of it is read from a cache.
-        saved: What the request as it was given would have cost more; tiers included, never negative.
-        cached: What it costs when all that repeats the request before is read from the provider's cache; what a
-            provider charges for writing into the cache is not in it. None where it is not known how much repeats.
+        input: The cost of the fitted request if none of it is read from the prompt cache.
+        saved: How much more the request as it was given would have cost, with tiers; never negative.
+        cached: The cost if all that repeats the previous request is read from the provider's prompt cache, without what
+            a provider charges for writing into it. None if it is not known how much repeats.
         source: Where the price comes from.
     """
 
@@ -26,14 +26,14 @@ class RequestCost:
 
 
 def cost_of(model: str | None, *, before: int, after: int, repeated: int | None, prices: Prices) -> RequestCost | None:
-    """Return the cost of a request; None where the price of the model is not known.
+    """Return the cost of a request, or None if the price of the model is not known.
 
     Args:
         model: The model's id.
         before: Tokens of the request as it was given.
         after: Tokens of the request as it is sent.
-        repeated: Tokens of it that repeat the start of the request before, where that is known.
-        prices: The user's own prices by model id. They go before those of the table, for their models alone.
+        repeated: Tokens of the sent request that repeat the start of the previous one, or None if not known.
+        prices: Custom prices by model id. They are used before those of the table, for their models alone.
     """
     price = None if model is None else _price_of(model, prices)
     if price is None:
@@ -48,9 +48,6 @@ def cost_of(model: str | None, *, before: int, after: int, repeated: int | None,
 
 
 def _price_of(model: str, prices: Prices) -> InputPrice | None:
-    own = own_price(model, prices)
-    if own is not None:
-        return own
     from ctxopt_core.models.genai_prices import table_price
 
-    return table_price(model)
+    return custom_price(model, prices) or table_price(model)

@@ -1,16 +1,16 @@
-"""What the input of one model costs, as a user gives it."""
+"""Prices of the input of a model, as a user gives them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol, TypeAlias
 
 from ctxopt_core.models.model_ids import id_spellings
+from ctxopt_core.validation import exact_number
 
-_MILLION = 1_000_000
+_MILLION = 1_000_000  # tokens: the unit of all published prices
 _FIELDS = frozenset({"input", "cached"})
 
 
@@ -19,8 +19,8 @@ class InputPrice(Protocol):
 
     1. `source` names where the figures come from.
     2. `usd(tokens, cached=n)` is the price in USD of an input of `tokens` tokens, `n` of which are read from the
-       provider's prompt cache. It may follow tiers, so that it need not be proportional.
-    3. It is pure and asks no network.
+       provider's prompt cache. It may have tiers, so that it need not be proportional.
+    3. It is pure and does not use the network.
     """
 
     @property
@@ -33,11 +33,11 @@ class InputPrice(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrice:
-    """A flat price of one's own.
+    """A custom price without tiers.
 
     Args:
         input: USD for a million input tokens.
-        cached: USD for a million input tokens that are read from the provider's cache; None for no discount.
+        cached: USD for a million input tokens that are read from the provider's prompt cache; None for no discount.
 
     Raises:
         ValueError: A price is no number, or is negative.
@@ -63,17 +63,17 @@ class ModelPrice:
 
 
 PriceEntry: TypeAlias = float | Decimal | Mapping[str, object] | ModelPrice
-"""One price: USD for a million input tokens, a mapping of `input` and `cached`, or a `ModelPrice`."""
+"""One price: USD for a million input tokens, a mapping with `input` and `cached`, or a `ModelPrice`."""
 
 Prices: TypeAlias = Mapping[str, PriceEntry]
-"""Prices of one's own, by model id."""
+"""Custom prices by model id."""
 
 
 def read_prices(prices: object) -> dict[str, ModelPrice]:
     """Return prices by model id, each checked.
 
     Raises:
-        ValueError: It is no mapping of model ids to prices, or one of the prices is none.
+        ValueError: It is no mapping of model ids to prices, or a price is invalid.
     """
     if not isinstance(prices, Mapping) or not all(isinstance(model, str) and model.strip() for model in prices):
         message = f"`prices` must map model ids to prices, like {{'gpt-4o': 2.5}}, got {prices!r}"
@@ -81,10 +81,10 @@ def read_prices(prices: object) -> dict[str, ModelPrice]:
     return {model.strip(): _read(model, entry) for model, entry in prices.items()}
 
 
-def own_price(model: str, prices: Prices) -> ModelPrice | None:
-    """Return the price that is given for a model, however its id is spelled; None where there is none.
+def custom_price(model: str, prices: Prices) -> ModelPrice | None:
+    """Return the custom price of a model in any spelling, or None.
 
-    A price of a bare id holds for that id at every provider; one of an id with a provider's path for that path alone.
+    The price of a bare id is valid at every provider; that of an id with a path at that provider alone.
     """
     if not prices:
         return None
@@ -104,7 +104,8 @@ def _read(model: str, entry: object) -> ModelPrice:
 
 
 def _dollars(name: str, value: object) -> float:
-    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
-        return float(value)
+    price = exact_number(value)
+    if price is not None and price >= 0:
+        return float(price)
     message = f"`{name}` must be a price in USD for a million tokens, 0 or more, got {value!r}"
     raise ValueError(message)

@@ -20,8 +20,8 @@ from ctxopt_core.runtime.call_or_await import run_on_waiting_loop
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Seconds after which a waiting thread checks whether its loop was closed, so that no result will come. A thread waits at
-# most this long in vain; a shorter time only wakes it up more often.
+# Seconds after which a waiting thread checks whether its loop was closed, so that no result will come. It waits at most
+# this long in vain; a shorter time only wakes it up more often.
 _SECONDS_BETWEEN_CHECKS = 1.0
 
 
