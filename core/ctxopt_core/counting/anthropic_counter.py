@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.models.model_ids import checked_model_name
 from ctxopt_core.runtime.call_or_await import call_or_await
 from ctxopt_core.validation import check_whole
 
@@ -50,11 +51,8 @@ class AnthropicRequestCounter:
                 f"got {type(client).__name__}"
             )
             raise TypeError(message)
-        if not isinstance(model, str) or not model.strip():
-            message = f"`model` must be the id of a model, for example 'claude-sonnet-4-5', got {model!r}"
-            raise ValueError(message)
         self._ask: Callable[..., Any] = ask
-        self.model = model.strip()
+        self.model = checked_model_name(model)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"

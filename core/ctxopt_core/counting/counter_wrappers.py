@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from functools import partial
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.providers.rules import ProviderRules, rules_of
@@ -99,6 +99,7 @@ class ModelCounter(_BoundCounter):
         return type(self), (self._counter, self.rules)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class ScaledCounter:
     """Another counter's counts times a safety factor, for models whose own tokenizer is not published.
 
@@ -111,47 +112,39 @@ class ScaledCounter:
         ValueError: `factor` is below 1.
     """
 
-    __slots__ = ("_counter", "_factor", "name")
+    counter: TokenCounter
+    factor: float
+    _: KW_ONLY
+    name: str = ""
+    _fraction: Fraction = field(init=False, compare=False)
 
     exact = False
 
-    def __init__(self, counter: TokenCounter, factor: float, *, name: str | None = None) -> None:
-        if not factor >= 1:
-            message = f"`factor` must be at least 1, so that the estimate is not too low, got {factor!r}"
+    def __post_init__(self) -> None:
+        if not self.factor >= 1:
+            message = f"`factor` must be at least 1, so that the estimate is not too low, got {self.factor!r}"
             raise ValueError(message)
-        self._counter = counter
-        self._factor = Fraction(str(factor))
-        self.name = name or f"{counter.name} x {factor:g}"
+        object.__setattr__(self, "name", self.name or f"{self.counter.name} x {self.factor:g}")
+        object.__setattr__(self, "_fraction", Fraction(str(self.factor)))
 
     def __repr__(self) -> str:
-        return f"ScaledCounter({self._counter!r}, {float(self._factor):g})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ScaledCounter):
-            return NotImplemented
-        return (self._counter, self._factor, self.name) == (other._counter, other._factor, other.name)
-
-    def __hash__(self) -> int:
-        return hash((self._counter, self._factor, self.name))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return partial(ScaledCounter, name=self.name), (self._counter, float(self._factor))
+        return f"ScaledCounter({self.counter!r}, {self.factor:g})"
 
     def count(self, text: str) -> int:
         """Return the scaled tokens of `text`, rounded up."""
-        return math.ceil(self._counter.count(text) * self._factor)
+        return math.ceil(self.counter.count(text) * self._fraction)
 
     def exceeds(self, text: str, limit: int) -> bool:
         """Return whether `text` has more than `limit` scaled tokens."""
-        return limit < 0 or self._counter.exceeds(text, self._unscaled(limit))
+        return limit < 0 or self.counter.exceeds(text, self._unscaled(limit))
 
     def prefix_length(self, text: str, limit: int) -> int:
         """Return the length in characters of the longest prefix within `limit` scaled tokens."""
-        return self._counter.prefix_length(text, self._unscaled(limit))
+        return self.counter.prefix_length(text, self._unscaled(limit))
 
     def suffix_length(self, text: str, limit: int) -> int:
         """Return the length in characters of the longest suffix within `limit` scaled tokens."""
-        return self._counter.suffix_length(text, self._unscaled(limit))
+        return self.counter.suffix_length(text, self._unscaled(limit))
 
     def _unscaled(self, limit: int) -> int:
-        return math.floor(limit / self._factor)
+        return math.floor(limit / self._fraction)

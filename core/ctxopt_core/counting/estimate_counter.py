@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 
 from ctxopt_core.counting.split_points import longest_fitting, part_of
 
@@ -74,6 +75,7 @@ _COSTS: Mapping[str, _Costs] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EstimateCounter:
     """Estimate tokens from the scripts of a string, without a vocabulary.
 
@@ -97,37 +99,26 @@ class EstimateCounter:
         'estimate like o200k_base'
     """
 
-    __slots__ = ("_costs", "_like")
+    like: str = _DEFAULT
 
     exact = False
 
-    def __init__(self, *, like: str = _DEFAULT) -> None:
-        if like not in _COSTS:
-            message = f"`like` must be one of {', '.join(map(repr, _COSTS))}, got {like!r}"
+    def __post_init__(self) -> None:
+        if self.like not in _COSTS:
+            message = f"`like` must be one of {', '.join(map(repr, _COSTS))}, got {self.like!r}"
             raise ValueError(message)
-        self._like = like
-        self._costs: _Costs = _COSTS[like]
 
     @property
     def name(self) -> str:
         """`estimate`, and the vocabulary unless it is the default."""
-        return "estimate" if self._like == _DEFAULT else f"estimate like {self._like}"
+        return "estimate" if self.like == _DEFAULT else f"estimate like {self.like}"
 
     def __repr__(self) -> str:
-        return "EstimateCounter()" if self._like == _DEFAULT else f"EstimateCounter(like={self._like!r})"
-
-    def __eq__(self, other: object) -> bool:
-        return self._like == other._like if isinstance(other, EstimateCounter) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((EstimateCounter, self._like))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return partial(EstimateCounter, like=self._like), ()
+        return "EstimateCounter()" if self.like == _DEFAULT else f"EstimateCounter(like={self.like!r})"
 
     def count(self, text: str) -> int:
         """Return the estimated tokens of `text`, rounded up; an empty or missing string has none."""
-        return max(1, -(-_cost(text, self._costs) // _TOKEN)) if text else 0
+        return max(1, -(-_cost(text, _COSTS[self.like]) // _TOKEN)) if text else 0
 
     def exceeds(self, text: str, limit: int) -> bool:
         """Return whether `text` has more than `limit` estimated tokens."""
@@ -135,7 +126,7 @@ class EstimateCounter:
             return limit < 0 or bool(text)
         left = limit * _TOKEN
         for run in _runs().finditer(text):
-            left -= _run_cost(run, self._costs)
+            left -= _run_cost(run, _COSTS[self.like])
             if left < 0:
                 return True
         return False
@@ -146,7 +137,7 @@ class EstimateCounter:
             return 0
         left = limit * _TOKEN
         for run in _runs().finditer(text):
-            cost = _run_cost(run, self._costs)
+            cost = _run_cost(run, _COSTS[self.like])
             if cost > left:
                 return run.start() + self._longest_part(run.group(), left, from_end=False)
             left -= cost
@@ -156,11 +147,11 @@ class EstimateCounter:
         """Return the length in characters of the longest suffix within `limit` estimated tokens."""
         if not text or limit <= 0:
             return 0
-        over = _cost(text, self._costs) - limit * _TOKEN
+        over = _cost(text, _COSTS[self.like]) - limit * _TOKEN
         if over <= 0:
             return len(text)
         for run in _runs().finditer(text):
-            over -= _run_cost(run, self._costs)
+            over -= _run_cost(run, _COSTS[self.like])
             if over <= 0:
                 break
         rest = len(text) - run.end()
@@ -168,7 +159,7 @@ class EstimateCounter:
         return rest if self.exceeds(text[len(text) - longer :], limit) else longer
 
     def _longest_part(self, run: str, left: int, *, from_end: bool) -> int:
-        return longest_fitting(len(run), lambda n: _cost(part_of(run, n, from_end=from_end), self._costs) <= left)
+        return longest_fitting(len(run), lambda n: _cost(part_of(run, n, from_end=from_end), _COSTS[self.like]) <= left)
 
 
 @cache

@@ -200,20 +200,17 @@ class TiktokenCounter:
     def _decodable(self, text: str, tokens: list[int], limit: int, *, from_end: bool) -> int:
         """Return the characters of the first or the last `limit` tokens, or of fewer where they end inside one."""
         for kept in range(limit, 0, -1):
-            length = self._length_within(tokens[-kept:] if from_end else tokens[:kept], limit)
-            if length is not None:
-                return length
+            run = self._loaded().decode_bytes(tokens[-kept:] if from_end else tokens[:kept])
+            try:
+                part = run.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            # A run may have more tokens alone than inside the string.
+            if self._count_at_once(part) <= limit:
+                return len(part)
         # The slow, certain way, where the first `limit` tokens do not end on a whole character.
         most = min(len(text), limit * LONGEST_TOKEN_BYTES)
         return longest_fitting(most, lambda n: len(self._encode(part_of(text, n, from_end=from_end))) <= limit)
-
-    def _length_within(self, tokens: list[int], limit: int) -> int | None:
-        """Return the characters of a run of tokens; None if they are no string, or one that has more tokens alone."""
-        try:
-            text = self._loaded().decode_bytes(tokens).decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-        return len(text) if self._count_at_once(text) <= limit else None
 
     def _loaded(self) -> tiktoken.Encoding:
         if self._encoding is None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,55 +44,14 @@ class CatalogRow:
         return min(self.context_window, self.max_input_tokens or self.context_window)
 
 
-class _Entry:
-    """One row as the file has it, which becomes a `CatalogRow` when it is first used: there are thousands."""
-
-    def __init__(self, fields: list[Any]) -> None:
-        self._fields = fields
-
-    @property
-    def input_limit(self) -> int:
-        return self.row.input_limit
-
-    @cached_property
-    def row(self) -> CatalogRow:
-        ids, _, window, limit, answer, kind, tokenizer, sources, checked = self._fields
-        return CatalogRow(
-            ids=tuple(ids.split()),
-            context_window=window,
-            max_input_tokens=limit,
-            max_output_tokens=answer,
-            kind=kind,
-            tokenizer=tokenizer,
-            sources=tuple(sources.split()),
-            checked=date.fromisoformat(checked),
-        )
-
-    @property
-    def normal_ids(self) -> list[str]:
-        # The file has the normal spellings, since computing thousands of them takes longer than reading them.
-        normal: str = self._fields[1] or self._fields[0]
-        return normal.split()
-
-
-class BuiltinIndex:
-    """Finds the rows of the built-in catalog as `ModelIndex` does."""
-
-    def __init__(self) -> None:
-        listed = {model: entry for entry in _entries() for model in entry.normal_ids}
-        ambiguous = _table()["ambiguous"].split()
-        self._index = ModelIndex.of_normal_ids(listed, ambiguous=ambiguous, aliases=builtin_aliases())
-
-    def find(self, model: str) -> CatalogRow | None:
-        """Return the row of `model`, or None."""
-        found = self._index.find(model)
-        return None if found is None else found.row
-
-
 @cache
-def builtin_index() -> BuiltinIndex:
-    """Return the index of the built-in catalog, loaded on first use."""
-    return BuiltinIndex()
+def builtin_index() -> ModelIndex[CatalogRow]:
+    """Return the index of the built-in catalog, which is read on first use."""
+    table = _table()
+    # The file has the normal spellings, since computing thousands of them takes longer than reading them.
+    spellings = (normal or ids for ids, normal, *_ in table["rows"])
+    listed = {model: row for row, ids in zip(builtin_rows(), spellings, strict=True) for model in ids.split()}
+    return ModelIndex.of_normal_ids(listed, ambiguous=table["ambiguous"].split(), aliases=table["aliases"])
 
 
 def builtin_aliases() -> Mapping[str, str]:
@@ -104,12 +63,19 @@ def builtin_aliases() -> Mapping[str, str]:
 @cache
 def builtin_rows() -> tuple[CatalogRow, ...]:
     """Return the rows of the built-in catalog."""
-    return tuple(entry.row for entry in _entries())
-
-
-@cache
-def _entries() -> tuple[_Entry, ...]:
-    return tuple(_Entry(fields) for fields in _table()["rows"])
+    return tuple(
+        CatalogRow(
+            ids=tuple(ids.split()),
+            context_window=window,
+            max_input_tokens=limit,
+            max_output_tokens=answer,
+            kind=kind,
+            tokenizer=tokenizer,
+            sources=tuple(sources.split()),
+            checked=date.fromisoformat(checked),
+        )
+        for ids, _, window, limit, answer, kind, tokenizer, sources, checked in _table()["rows"]
+    )
 
 
 @cache

@@ -12,9 +12,8 @@ from dataclasses import replace
 import pytest
 
 from ctxopt_core import ContextBudget, ContextRequest, FitReport, HistoryPolicy, Message, counter_for, plan
-from ctxopt_core.models.cost import cost_of
 from ctxopt_core.models.genai_prices import table_price
-from ctxopt_core.models.prices import ModelPrice, custom_price, read_prices
+from ctxopt_core.models.prices import ModelPrice, cost_of, custom_price, read_prices
 
 WORDS = counter_for(lambda text: len(text.split()))
 MILLION = 1_000_000
