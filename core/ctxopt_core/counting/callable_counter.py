@@ -86,7 +86,7 @@ class CallableCounter:
             return 0
         if self.count(text) <= limit:
             return len(text)
-        # Parts are not cached: most of them are asked about once.
+        # Parts are not cached: most of them are counted once.
         return longest_fitting(len(text) - 1, lambda n: self._tokens(part_of(text, n, from_end=from_end)) <= limit)
 
     def _tokens(self, text: str) -> int:

@@ -11,6 +11,7 @@ from ctxopt_core.counting.hugging_face_counter import hugging_face_counter, is_h
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.counting.tokenizer_adapters import COUNTING_METHODS, function_of, tiktoken_counter_of
+from ctxopt_core.models.model_ids import encoding_for
 
 _ENCODING_NAMES = frozenset(
     {"gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"}
@@ -43,31 +44,19 @@ def counter_for(tokenizer: object) -> TokenCounter:
         ('o200k_base x 1.35', False)
     """
     if isinstance(tokenizer, str):
-        return _for_name(tokenizer.strip())
+        name = tokenizer.strip()
+        if name in _ENCODING_NAMES:
+            return TiktokenCounter(name)
+        return (
+            hugging_face_counter(name) if name.endswith(".json") else counter_of_encoding(**asdict(encoding_for(name)))
+        )
     if isinstance(tokenizer, TokenCounter):
         return tokenizer
     if isinstance(tokenizer, os.PathLike) or is_hugging_face_tokenizer(tokenizer):
         return hugging_face_counter(tokenizer)
-    return tiktoken_counter_of(tokenizer) or _for_function(tokenizer)
-
-
-def counter_of_encoding(encoding: str, *, exact: bool, safety_factor: float) -> TokenCounter:
-    """Return the counter of an encoding; scaled by the factor if it is not the model's own."""
-    counter = TiktokenCounter(encoding)
-    return counter if exact else ScaledCounter(counter, safety_factor)
-
-
-def _for_name(name: str) -> TokenCounter:
-    if name in _ENCODING_NAMES:
-        return TiktokenCounter(name)
-    if name.endswith(".json"):
-        return hugging_face_counter(name)
-    from ctxopt_core.models.model_ids import encoding_for
-
-    return counter_of_encoding(**asdict(encoding_for(name)))
-
-
-def _for_function(tokenizer: object) -> TokenCounter:
+    counter = tiktoken_counter_of(tokenizer)
+    if counter is not None:
+        return counter
     function = function_of(tokenizer)
     if function is None:
         message = (
@@ -77,3 +66,9 @@ def _for_function(tokenizer: object) -> TokenCounter:
         raise TypeError(message)
     unnamed = "callable" if function is tokenizer else type(tokenizer).__name__
     return CallableCounter(function, name=getattr(tokenizer, "__name__", unnamed))
+
+
+def counter_of_encoding(encoding: str, *, exact: bool, safety_factor: float) -> TokenCounter:
+    """Return the counter of an encoding; scaled by the factor if it is not the model's own."""
+    counter = TiktokenCounter(encoding)
+    return counter if exact else ScaledCounter(counter, safety_factor)

@@ -14,7 +14,7 @@ _DEFAULT = "cl100k_base"
 # `o200k_base`; `test_estimate_counter.py` says how far they may be off in each language.
 _TOKEN = 100
 _UNLISTED = "unlisted"
-# The first figure is the cost of a run up to a number of characters, the second; the last one is for each further one.
+# The cost of a run of up to so many characters, the second number; the last number is the cost of each further one.
 _KINDS = {
     "dense": (0, 0, 80),
     "word": (100, 4, 35),

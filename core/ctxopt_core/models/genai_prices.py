@@ -46,7 +46,7 @@ def table_price(model: str) -> TablePrice | None:
 
     An id that names a provider has the price of that provider, or none.
     """
-    if not _is_installed():
+    if find_spec("genai_prices") is None:
         return None
     for provider, name in _names(model):
         try:
@@ -56,11 +56,6 @@ def table_price(model: str) -> TablePrice | None:
         if price.input_price is not None:
             return TablePrice(model=name, provider=provider, source=f"genai-prices {version('genai-prices')}")
     return None
-
-
-@cache
-def _is_installed() -> bool:
-    return find_spec("genai_prices") is not None
 
 
 def _calculated(model: str, provider: str | None, tokens: int, cached: int) -> Any:

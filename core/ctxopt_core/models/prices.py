@@ -17,7 +17,7 @@ _FIELDS = frozenset({"input", "cached"})
 class InputPrice(Protocol):
     """What the input of one model costs.
 
-    1. `source` names where the figures come from.
+    1. `source` says where the price comes from.
     2. `usd(tokens, cached=n)` is the price in USD of an input of `tokens` tokens, `n` of which are read from the
        provider's prompt cache. It may have tiers, so that it need not be proportional.
     3. It is pure and does not use the network.
@@ -25,7 +25,7 @@ class InputPrice(Protocol):
 
     @property
     def source(self) -> str:
-        """Where the figures come from."""
+        """Where the price comes from."""
 
     def usd(self, tokens: int, *, cached: int = 0) -> float:
         """Return the price of an input in USD."""

@@ -52,8 +52,8 @@ def _entries(catalog: UserCatalog, model: str) -> list[tuple[str, object]]:
             entry = catalog(model)
             return [] if entry is None else [(model, entry)]
         return [(model, catalog[model])] if model in catalog else list(catalog.items())
-    except Exception as error:  # noqa: BLE001 - the user's own code may raise anything
-        message = f"`catalog` raised {type(error).__name__} when asked for {model!r}; the next source was asked"
+    except Exception as error:  # noqa: BLE001 - a custom function may raise anything
+        message = f"`catalog` raised {type(error).__name__} when asked for {model!r}; the next source was used"
         warn_once(message, WindowSourceWarning, stacklevel=4)
         return []
 

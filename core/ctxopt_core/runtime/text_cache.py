@@ -70,7 +70,9 @@ class TextCache(Generic[Value]):
             self._sizes[text] = size
             self._bytes += size
             while self._bytes > self._max_bytes:
-                self._remove_older_half()
+                for older in list(islice(self._values, (len(self._values) + 1) // 2)):
+                    del self._values[older]
+                    self._bytes -= self._sizes.pop(older)
 
     def clear(self) -> None:
         """Remove all entries."""
@@ -78,11 +80,6 @@ class TextCache(Generic[Value]):
             self._values.clear()
             self._sizes.clear()
             self._bytes = 0
-
-    def _remove_older_half(self) -> None:
-        for text in list(islice(self._values, (len(self._values) + 1) // 2)):
-            del self._values[text]
-            self._bytes -= self._sizes.pop(text)
 
 
 class CountCache(TextCache[int]):

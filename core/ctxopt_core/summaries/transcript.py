@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES, Message
@@ -61,8 +61,7 @@ def transcript_of(
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """The lines of one message: the label, which is kept whole, and the body, which may be shortened."""
 
     label: str
