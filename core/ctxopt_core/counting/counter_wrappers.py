@@ -10,8 +10,8 @@ from fractions import Fraction
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.providers.rules import ProviderRules, rules_of
 
-# Characters. Shorter strings are always counted, which takes about a millisecond. A smaller value makes the sizes in
-# reports of cut requests less exact; a larger one lets many strings over the limit be counted in full.
+# Characters. Shorter strings are always counted, which is cheap. A smaller value makes the sizes in reports of cut
+# requests less exact; with a larger one more strings over the limit are tokenized as a whole.
 _ALWAYS_COUNTED = 8_000
 
 

@@ -47,9 +47,9 @@ def counter_for(tokenizer: object) -> TokenCounter:
         name = tokenizer.strip()
         if name in _ENCODING_NAMES:
             return TiktokenCounter(name)
-        return (
-            hugging_face_counter(name) if name.endswith(".json") else counter_of_encoding(**asdict(encoding_for(name)))
-        )
+        if name.endswith(".json"):
+            return hugging_face_counter(name)
+        return counter_of_encoding(**asdict(encoding_for(name)))
     if isinstance(tokenizer, TokenCounter):
         return tokenizer
     if isinstance(tokenizer, os.PathLike) or is_hugging_face_tokenizer(tokenizer):

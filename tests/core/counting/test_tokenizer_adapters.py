@@ -1,4 +1,4 @@
-"""Tokenizer objects where a function from text to tokens is expected."""
+"""Tokenizer objects where a function from a string to tokens is expected."""
 
 from __future__ import annotations
 
