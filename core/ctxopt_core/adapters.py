@@ -58,7 +58,7 @@ from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_
 from ctxopt_core.history.history_view import run_progress
 from ctxopt_core.history.trimming import kept_items
 from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
+from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages
 from ctxopt_core.messages.placeholder import is_placeholder_message
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
 from ctxopt_core.models.resolve_window import OnUnknownModel
@@ -87,6 +87,7 @@ __all__ = [
     "Draft",
     "DropReason",
     "FitOptions",
+    "LazyMessages",
     "MeasuredRequest",
     "ModelBudget",
     "ModelInfo",
@@ -101,7 +102,6 @@ __all__ = [
     "arguments_text",
     "as_given",
     "as_value",
-    "backwards",
     "by_score",
     "call_of",
     "checked_share",

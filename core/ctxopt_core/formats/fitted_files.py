@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.formats.anthropic_messages import fitted_anthropic, fitted_anthropic_system
 from ctxopt_core.formats.openai_messages import fitted_openai
-from ctxopt_core.formats.request_files import RequestFile
-from ctxopt_core.formats.responses.fitted import fitted_responses
+from ctxopt_core.formats.request_files import RequestFile, Shape
+from ctxopt_core.formats.responses.messages import fitted_responses
 from ctxopt_core.formats.responses.requests import fitted_input
+from ctxopt_core.history.trimming import Trimming
+
+_FITTED: Mapping[Shape, Callable[[Sequence[Mapping[str, Any]], Trimming], list[Mapping[str, Any]]]] = {
+    "openai": fitted_openai,
+    "anthropic": fitted_anthropic,
+    "responses": fitted_responses,
+}
 
 
 def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
@@ -27,7 +34,7 @@ def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
     """
     if fitted.unchanged:
         return stored.content
-    messages = _messages(stored, fitted)
+    messages = _FITTED[stored.shape](stored.messages or (), fitted.history)
     if isinstance(stored.content, list):
         return messages
     changed = {**stored.arguments}
@@ -47,16 +54,8 @@ def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
     return changed if stored.envelope is None else {**stored.content, stored.envelope: changed}
 
 
-def _messages(stored: RequestFile, fitted: FittedContext) -> list[Mapping[str, Any]]:
-    """Return what is left of the messages or items, in their own shape."""
-    if stored.shape == "responses":
-        return fitted_responses(stored.messages or (), fitted.history)
-    merge = fitted_anthropic if stored.shape == "anthropic" else fitted_openai
-    return merge(stored.messages or (), fitted.history)
-
-
 def as_json(value: Any, *, indent: int | None = None) -> bytes:
-    """Return a value as JSON in UTF-8; texts with lone surrogates are written with escapes, and read back the same.
+    """Return a value as JSON in UTF-8; strings with lone surrogates are written with escapes, and read back the same.
 
     Raises:
         ValueError: It is nested too deeply.
