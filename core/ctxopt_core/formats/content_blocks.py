@@ -97,20 +97,16 @@ def take_apart(content: object) -> Content:
 
 
 def put_together(content: object, cut: Shortened, calls: Sequence[ToolCall] = ()) -> Any:
-    """Return a content with the texts of `cut` in place of its text parts, everything else as it was.
+    """Return a content with the texts of `cut` in place of its texts, everything else as it was.
 
-    A text part of which nothing is left goes; the first attachment that is left out becomes a text part that says so.
+    A part of which no text is left goes; the first attachment that is left out becomes a part that says so.
 
     Args:
         content: The content as it was given.
         cut: The new texts and arguments.
         calls: The calls of the message's view, where arguments are shortened.
     """
-    if content is None or isinstance(content, str):
-        return cut.texts[0] if cut.texts else content
-    if not isinstance(content, Sequence):
-        return content
-    return _Assembly(cut, calls).parts(content)
+    return Assembly(cut, calls).content(content)
 
 
 def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
@@ -158,20 +154,30 @@ def _add_result(part: Mapping[str, Any], found: ContentBuilder) -> None:
     )
 
 
-class _Assembly:
-    """A content that is put together again; `parts` is called once, since it uses up the texts in order."""
+class Assembly:
+    """Puts contents together again. `content` uses up the texts: call it in the order in which they were taken apart.
 
-    def __init__(self, cut: Shortened, calls: Sequence[ToolCall]) -> None:
+    Args:
+        cut: The new texts and arguments.
+        calls: The calls of the message's view, where arguments are shortened.
+    """
+
+    def __init__(self, cut: Shortened, calls: Sequence[ToolCall] = ()) -> None:
         self._cut = cut
         self._calls = ShortenedCalls(calls, cut.arguments)
         self._seen: Counter[str | None] = Counter()
         self._texts = iter(cut.texts)
         self._is_marked = False
 
-    def parts(self, content: Sequence[Any]) -> list[Any]:
-        return [left for part in content for left in self._left_of(part)]
+    def content(self, content: object, text_kind: str = "text") -> Any:
+        """Return the next content; `text_kind` is the kind of a part that says that attachments were left out."""
+        if isinstance(content, str):
+            return next(self._texts, content) if content else content
+        if not isinstance(content, Sequence):
+            return content
+        return [left for part in content for left in self._left_of(part, text_kind)]
 
-    def _left_of(self, part: Any) -> Iterator[Any]:
+    def _left_of(self, part: Any, text_kind: str) -> Iterator[Any]:
         kind = kind_of(part)
         if kind in TEXT_KINDS:
             text = next(self._texts)
@@ -179,21 +185,15 @@ class _Assembly:
                 yield part
             elif text:
                 yield text if isinstance(part, str) else {**part, "text": text}
-        elif kind == RESULT_KIND and is_readable(part.get("content")):
+        elif kind == RESULT_KIND and is_readable(content := part.get("content")):
             if not self._cut.results_omitted:
-                yield self._result(part)
+                left = self.content(content)
+                yield part if left == content else {**part, "content": left}
         elif kind in CALL_KINDS:
             yield self._calls.of(part, self._seen) if self._calls else part
         elif self._cut.attachments_omitted and is_attachment(part, kind):
             if not self._is_marked:
-                yield {"type": "text", "text": ATTACHMENT_OMITTED}
+                yield {"type": text_kind, "text": ATTACHMENT_OMITTED}
             self._is_marked = True
         else:
             yield part
-
-    def _result(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
-        content = part.get("content")
-        if not content:
-            return part
-        left = next(self._texts) if isinstance(content, str) else self.parts(content)
-        return part if left == content else {**part, "content": left}

@@ -73,11 +73,8 @@ def as_json(value: Any, *, indent: int | None = None) -> bytes:
 
 def _documents(given: list[Any], fitted: FittedContext) -> list[Any]:
     texts = fitted.documents.texts
-    return [_with_text(given[i], texts[i]) if i in texts else given[i] for i in fitted.documents.kept]
-
-
-def _with_text(document: str | Mapping[str, Any], text: str) -> str | Mapping[str, Any]:
-    return text if isinstance(document, str) else {**document, "text": text}
+    changed = {i: texts[i] if isinstance(given[i], str) else {**given[i], "text": texts[i]} for i in texts}
+    return [changed.get(i, given[i]) for i in fitted.documents.kept]
 
 
 def _query(given: str | list[str], left: tuple[str, ...]) -> str | list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Generic, Protocol, TypeVar
 
 from ctxopt_core.messages.message import Message
@@ -87,7 +88,7 @@ class MessageList(LazyMessages[Message]):
     __slots__ = ()
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        super().__init__(messages, _itself, _plain, _role)
+        super().__init__(messages, _itself, _plain, attrgetter("role"))
 
 
 def _itself(message: Message) -> Message:
@@ -96,7 +97,3 @@ def _itself(message: Message) -> Message:
 
 def _plain(message: Message) -> tuple[str, str] | None:
     return (message.role, message.content) if message.plain and isinstance(message.content, str) else None
-
-
-def _role(message: Message) -> str:
-    return message.role

@@ -5,9 +5,8 @@ The rules are those of the guide "Images and vision" of OpenAI's documentation, 
 patches of 32 pixels for the small models and everything from gpt-5.2 on. Audio is that of the guide "Managing costs" of
 the Realtime API: a token for 100 milliseconds.
 
-Where the documentation leaves something open, the dearer reading counts: the models from gpt-5.2 on without a published
-multiplier are reported to charge 1.2 tokens for a patch; `low` is not taken to shrink the patches of an image; and a
-model that is newer than the documentation keeps an image as large as it is.
+Where the documentation leaves something open, the dearer reading counts: `low` is not taken to reduce the patches of an
+image, and a model that is newer than the documentation keeps an image as large as it is.
 """
 
 from __future__ import annotations
@@ -16,13 +15,15 @@ import math
 import re
 from dataclasses import dataclass
 
-from ctxopt_core.messages.media_facts import MediaFacts
+from ctxopt_core.messages.message import MediaFacts
 
+# Tiles of an image of unknown size: one of 1,024 x 1,024 pixels, which is scaled to 768 x 768.
 _TYPICAL_TILES = 4
+# Pixels: side of a tile, and the sides to which an image is scaled down before it is divided ("Calculating costs").
 _TILE, _SHORT_SIDE, _LONG_SIDE = 512, 768, 2048
-_PATCH = 32
-_REPORTED_MULTIPLIER = 1.2
-_AUDIO_PER_SECOND = 10
+_PATCH = 32  # pixels: side of a patch ("Calculating costs")
+_REPORTED_MULTIPLIER = 1.2  # tokens of a patch where none is published, as reported for the models from gpt-5.2 on
+_AUDIO_PER_SECOND = 10  # tokens: one for 100 milliseconds ("Managing costs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ class Patches:
         return math.ceil(round(patches * self.multiplier, 6))
 
 
-# The first pattern that the bare, unified id begins with decides.
+# From the tables in "Calculating costs". The first pattern that the bare, unified id begins with decides.
 _IMAGES: tuple[tuple[re.Pattern[str], Tiles | Patches], ...] = tuple(
     (re.compile(pattern), rule)
     for pattern, rule in (
@@ -101,7 +102,7 @@ _HIGH = Patches(multiplier=_REPORTED_MULTIPLIER, most=2500, longest=2048)
 
 
 def openai_tokens(name: str, facts: MediaFacts) -> int | None:
-    """Return what a model of OpenAI charges for an image or for audio; None where the facts do not tell it.
+    """Return what a model of OpenAI charges for an image or for audio; None where the facts do not suffice.
 
     Args:
         name: The bare id in its unified spelling, for example `gpt-4-1-mini`.

@@ -8,12 +8,12 @@ allowance, since its content is not known here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE
-from ctxopt_core.formats.content_blocks import ContentBuilder, put_together, take_apart
+from ctxopt_core.formats.content_blocks import Assembly, ContentBuilder, take_apart
 from ctxopt_core.formats.content_parts import TEXT_KINDS, kind_of, text_of, verbatim_texts
 from ctxopt_core.formats.media import facts_of
 from ctxopt_core.formats.responses.groups import (
@@ -33,7 +33,7 @@ from ctxopt_core.history.trimming import Trimming, kept_items
 from ctxopt_core.messages.message import Attachment, Message, ToolCall
 from ctxopt_core.messages.message_views import LazyMessages
 from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
-from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
+from ctxopt_core.shortening.shorten_message import Shortened
 
 _PLAIN_KEYS = frozenset({"role", "content", "type"})
 _MODEL_ROLE, _TOOL_ROLE = "assistant", "tool"
@@ -144,8 +144,31 @@ def _role(group: Group) -> Any:
 
 
 def shortened_responses(group: Group, cut: Shortened) -> tuple[Item, ...]:
-    """Return the items of a group with the texts and arguments of `cut`; everything else is as it was."""
-    return tuple(_ShortenedGroup(group, cut).items())
+    """Return the items of a group with the texts and arguments of `cut`; everything else is as it was.
+
+    A message of which nothing is left goes, unless it is alone or reasoning before it needs it.
+    """
+    assembly, seen = Assembly(cut), Counter[str | None]()
+    calls = ShortenedCalls(message_from_responses(group).tool_calls, cut.arguments)
+    left: list[Item] = []
+    for item in group.items:
+        kind = item_kind(item)
+        key = "content" if kind == MESSAGE else "output"
+        if kind == MESSAGE or kind in TOOL_RESULTS:
+            given, is_written = item.get(key), kind == MESSAGE and item.get("role") == PLACEHOLDER_ROLE
+            content = assembly.content(given, _WRITTEN if is_written else _GIVEN)
+            is_changed = content != (list(given) if isinstance(given, tuple) else given)
+            if not is_changed:
+                left.append(item)
+            elif content or kind != MESSAGE:
+                left.append({**item, key: content})
+            elif group.thinks or len(group.items) == 1:
+                left.append({**item, key: content if isinstance(content, str) else _emptied(item[key])})
+        elif kind in TOOL_CALLS and calls:
+            left.append(calls.of(item, seen))
+        else:
+            left.append(item)
+    return tuple(left)
 
 
 def placeholder_responses(text: str) -> tuple[Item, ...]:
@@ -168,60 +191,6 @@ def fitted_responses(items: Sequence[Item], trimming: Trimming) -> list[Item]:
         placeholder=lambda text, _: placeholder_responses(text),
     )
     return [item for group in groups for item in group]
-
-
-class _ShortenedGroup:
-    """A group whose texts and arguments are replaced; `items` is called once, since it uses up the texts in order."""
-
-    def __init__(self, group: Group, cut: Shortened) -> None:
-        self._group = group
-        self._cut = cut
-        self._texts = iter(cut.texts)
-        self._calls = ShortenedCalls(message_from_responses(group).tool_calls, cut.arguments)
-        self._seen: Counter[str | None] = Counter()
-        self._is_marked = False
-
-    def items(self) -> Iterator[Item]:
-        """Yield the items; a message of which nothing is left goes, unless reasoning before it needs it."""
-        for item in self._group.items:
-            kind = item_kind(item)
-            if kind == MESSAGE:
-                yield from self._message(item)
-            elif kind in TOOL_RESULTS:
-                yield self._with_content(item, "output", _GIVEN)
-            elif kind in TOOL_CALLS and self._calls:
-                yield self._calls.of(item, self._seen)
-            else:
-                yield item
-
-    def _message(self, item: Item) -> Iterator[Item]:
-        kind = _WRITTEN if item.get("role") == PLACEHOLDER_ROLE else _GIVEN
-        left = self._with_content(item, "content", kind)
-        content = left.get("content")
-        if left is item or content:
-            yield left
-        elif self._group.thinks or len(self._group.items) == 1:
-            yield {**left, "content": content if isinstance(content, str) else _emptied(item["content"])}
-
-    def _with_content(self, item: Item, key: str, text_kind: str) -> Item:
-        content = item.get(key)
-        texts = take_apart(content).texts
-        new = tuple(next(self._texts) for _ in texts)
-        if new == texts and not self._cut.attachments_omitted:
-            return item
-        left = put_together(content, replace(self._cut, texts=new, arguments={}))
-        if self._cut.attachments_omitted and not isinstance(left, str):
-            left = list(self._marked(left, content, text_kind))
-        return item if left == content else {**item, key: left}
-
-    def _marked(self, left: Sequence[Any], before: Any, text_kind: str) -> Iterator[Any]:
-        """Yield parts in which the mark of omitted attachments is a text of this API, and is there once."""
-        for part in left:
-            if part in before or part != {"type": "text", "text": ATTACHMENT_OMITTED}:
-                yield part
-            elif not self._is_marked:
-                self._is_marked = True
-                yield {"type": text_kind, "text": ATTACHMENT_OMITTED}
 
 
 def _emptied(content: Sequence[Any]) -> list[Any]:
