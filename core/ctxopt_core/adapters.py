@@ -44,7 +44,7 @@ from ctxopt_core.fitting.options import (
 )
 from ctxopt_core.fitting.packing_report import packed_report
 from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
-from ctxopt_core.formats.content_blocks import Content, extra_texts, put_together, take_apart
+from ctxopt_core.formats.content_blocks import Content, ContentBuilder, extra_texts, put_together, take_apart
 from ctxopt_core.formats.content_parts import MEDIA_KEYS, verbatim_texts
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
@@ -82,6 +82,7 @@ __all__ = [
     "TOOL_ROLES",
     "AttachmentKind",
     "Content",
+    "ContentBuilder",
     "CountedConversation",
     "DocumentRendering",
     "Draft",

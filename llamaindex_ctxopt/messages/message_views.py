@@ -121,7 +121,7 @@ def view_of(message: ChatMessage) -> Message:
     calls = _calls_of(content, extra).calls
     verbatim = (*content.verbatim, *extra_texts(extra))
     if role != "assistant":
-        # Nobody else calls tools; whatever is sent of it is text.
+        # No other role calls tools: the calls are sent as text.
         verbatim += tuple(text for call in calls for text in (call.id or "", call.name, call.arguments) if text)
         calls = ()
     return Message(
@@ -137,25 +137,25 @@ def view_of(message: ChatMessage) -> Message:
 
 
 def role_of(message: ChatMessage) -> str:
-    """Return the role of a message; other names of the assistant count as that."""
+    """Return the role of a message; other names of the assistant are taken for it."""
     role = message.role
     name = role.value if isinstance(role, MessageRole) else str(role)
     return "assistant" if name in _ASSISTANTS else name
 
 
 def shortened_message(message: ChatMessage, cut: Shortened) -> ChatMessage:
-    """Return a copy of a message with shortened texts and arguments; everything else is as it was.
+    """Return a copy of a message with the shorter texts and arguments of `cut`; everything else is as it was.
 
     Args:
         message: The message; neither it nor its blocks are changed.
-        cut: What is left of its view, as `view_of` gives it; `LlamaIndexMessages.shortened` knows of the steps of an
+        cut: What is left of its view, as `view_of` returns it; `LlamaIndexMessages.shortened` handles the steps of an
             agent.
     """
     return _copy(message, cut.texts, cut)
 
 
 def placeholder_message(text: str) -> ChatMessage:
-    """Return the message that says how much was left out.
+    """Return the placeholder, which says how much was left out.
 
     It is recognized by its text alone: LlamaIndex prints additional arguments into some of its prompts.
     """
@@ -216,9 +216,7 @@ def _plain(message: ChatMessage) -> tuple[str, str] | None:
 def _checked(message: Any, index: int) -> ChatMessage:
     if not isinstance(message, ChatMessage):
         kind = type(message).__name__
-        error = (
-            f"item {index} of the messages must be a ChatMessage, got {kind}; wrap texts as ChatMessage(role, content)"
-        )
+        error = f"item {index} of the messages must be a ChatMessage, got {kind}; wrap it as ChatMessage(role, content)"
         raise TypeError(error)
     return message
 

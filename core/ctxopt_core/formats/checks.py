@@ -20,15 +20,15 @@ class Rule:
 
     Args:
         kinds: The types that it may have. A bool is never a number.
-        be: The same in words, as in "must be a string".
+        be: The same in words: "must be a string".
         remedy: What to do where it is something else.
         required: Whether it must be there.
         items: What each item must be, where it is a list.
         fields: Returns what the fields must be, where it is an object, from the object.
     """
 
-    kinds: tuple[type, ...]
-    be: str
+    kinds: tuple[type, ...] = (str,)
+    be: str = "a string"
     remedy: str = _NONE
     required: bool = False
     items: Rule | None = None
@@ -58,17 +58,6 @@ def check(value: object, rule: Rule, place: str) -> None:
             check(item, rule.items, f"{place}[{position}]")
 
 
-def check_fields(value: Object, fields: Mapping[str, Rule], place: str) -> None:
-    """Check the fields of an object, but not what is in them.
-
-    Raises:
-        TypeError: A field is something else than it must be.
-    """
-    for name, rule in fields.items():
-        if value.get(name) is not None and not isinstance(value[name], rule.kinds):
-            refuse(value[name], rule, f"{place}.{name}")
-
-
 def refuse(value: object, rule: Rule, place: str) -> NoReturn:
     """Refuse a value: where it is, what it must be, what it is, what to do.
 
@@ -77,11 +66,6 @@ def refuse(value: object, rule: Rule, place: str) -> NoReturn:
     """
     message = f"`{place}` must be {rule.be}, got {type(value).__name__}; {rule.remedy}"
     raise TypeError(message)
-
-
-def string(remedy: str = _NONE, *, be: str = "a string", required: bool = False) -> Rule:
-    """Return the rule of a value that must be a string."""
-    return Rule(kinds=(str,), be=be, remedy=remedy, required=required)
 
 
 def list_of(items: Rule | None, be: str, remedy: str = _NONE) -> Rule:
@@ -97,7 +81,7 @@ def item(*kinds: type, be: str, fields: Callable[[Object], Mapping[str, Rule]] |
 def _part_fields(part: Object) -> Mapping[str, Rule]:
     kind = kind_of(part)
     if kind in TEXT_KINDS:
-        return {**_PART, "text": string("give the text of the part", required=True)}
+        return {**_PART, "text": Rule(remedy="give the text of the part", required=True)}
     if kind in CALL_KINDS:
         return {**_PART, **CALL_FIELDS}
     return {**_PART, "tool_use_id": _ANSWERED, "content": CONTENT} if kind == RESULT_KIND else _PART
@@ -114,11 +98,11 @@ def _document_fields(document: Object) -> Mapping[str, Rule]:
 
 
 _NO_CALLS = "leave it out where there are no calls"
-_ROLE = string("name who speaks", be="a string such as user, assistant or tool", required=True)
-_ANSWERED = string("give the id of the call that is answered")
+_ROLE = Rule(remedy="name who speaks", be="a string such as user, assistant or tool", required=True)
+_ANSWERED = Rule(remedy="give the id of the call that is answered")
 _ARGUMENTS = Rule(kinds=(str, Mapping), be="a string or an object", remedy="write the arguments as JSON")
 _FUNCTION_FIELDS = {
-    "name": string("give the name of the tool"),
+    "name": Rule(remedy="give the name of the tool"),
     **dict.fromkeys(("arguments", "args", "input"), _ARGUMENTS),
 }
 _FUNCTION = Rule(
@@ -128,38 +112,45 @@ _FUNCTION = Rule(
     fields=lambda _: _FUNCTION_FIELDS,
 )
 CALL_FIELDS: Mapping[str, Rule] = {
-    **dict.fromkeys(("id", "call_id"), string("give the id that the result names")),
-    "type": string(),
+    **dict.fromkeys(("id", "call_id"), Rule(remedy="give the id that the result names")),
+    "type": Rule(),
     **_FUNCTION_FIELDS,
     "function": _FUNCTION,
     "custom": replace(_FUNCTION, be="an object with `name` and `input`"),
 }
-_PART = {"type": string("name the kind of the part"), "thinking": string(), "signature": string()}
+_PART = {"type": Rule(remedy="name the kind of the part"), "thinking": Rule(), "signature": Rule()}
 CONTENT = Rule(
     kinds=(str, list, tuple),
     be="a string or a list of parts",
     remedy="give null where there is none",
     items=item(str, Mapping, be="a string or an object with `type`", fields=_part_fields),
 )
-MESSAGE_FIELDS: Mapping[str, Rule] = {
-    "name": string(),
+_FLAT_MESSAGE: Mapping[str, Rule] = {
+    "name": Rule(),
+    "tool_calls": list_of(None, "a list of calls", _NO_CALLS),
+    "function_call": replace(_FUNCTION, remedy=_NO_CALLS, fields=None),
+    "tool_call_id": _ANSWERED,
+    "refusal": Rule(),
+    "reasoning_content": Rule(),
+}
+FLAT_MESSAGE = Rule(kinds=(Mapping,), be="a mapping", fields=lambda _: _FLAT_MESSAGE)
+"""A message whose calls and content are not looked into."""
+_MESSAGE: Mapping[str, Rule] = {
+    **_FLAT_MESSAGE,
     "tool_calls": list_of(item(Mapping, be="a call", fields=lambda _: CALL_FIELDS), "a list of calls", _NO_CALLS),
     "function_call": replace(_FUNCTION, remedy=_NO_CALLS),
-    "tool_call_id": _ANSWERED,
-    "refusal": string(),
-    "reasoning_content": string(),
+    "content": CONTENT,
 }
-_MESSAGE = {**MESSAGE_FIELDS, "content": CONTENT}
 MESSAGE = item(Mapping, be="an object with a string `role`", fields=_message_fields)
 _DOCUMENT = {
-    "text": string("give null where there is none"),
+    "text": Rule(remedy="give null where there is none"),
     "score": Rule(kinds=(int, float), be="a number", remedy="map words such as 'HIGH' to numbers first"),
 }
 _A_DOCUMENT = "a string, or an object with `text` and perhaps `id` and `score`"
 _NO_TEXT = Rule(kinds=(), be="there", remedy=f"a document is {_A_DOCUMENT}", required=True)
-_TEXT_BLOCK = {"text": string("give the text of the block", required=True)}
+_TEXT_BLOCK = {"text": Rule(remedy="give the text of the block", required=True)}
 _ARGUMENT_FIELDS: Mapping[str, Rule] = {
-    **dict.fromkeys(NAME_ARGUMENTS, string("give the id of the model, for example gpt-4o")),
+    **dict.fromkeys(NAME_ARGUMENTS, Rule(remedy="give the id of the model, for example gpt-4o")),
     **dict.fromkeys(SCHEMA_LISTS, list_of(item(Mapping, be="an object that describes a tool"), "a list of tools")),
     **dict.fromkeys(RESPONSE_FORMATS, Rule(kinds=(Mapping, str), be="an object or a string")),
     **dict.fromkeys(ANSWER_LIMITS, Rule(kinds=(int,), be="a whole number of tokens")),
@@ -171,7 +162,7 @@ _ARGUMENT_FIELDS: Mapping[str, Rule] = {
         be="a string or a list of text blocks",
         items=item(str, Mapping, be="a string or an object with `text`", fields=lambda _: _TEXT_BLOCK),
     ),
-    "instructions": string(),
+    "instructions": Rule(),
 }
 ARGUMENTS = Rule(kinds=(Mapping,), be="an object", fields=lambda _: _ARGUMENT_FIELDS)
 """What goes with the messages of a request."""

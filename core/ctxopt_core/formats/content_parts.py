@@ -68,7 +68,7 @@ def holds_media(part: Any, kind: str) -> bool:
 
 
 def text_of(part: Any) -> str:
-    """Return the text of a text part."""
+    """Return the text of a part that is text."""
     text = part if isinstance(part, str) else part.get("text")
     return text if isinstance(text, str) else ""
 
@@ -108,7 +108,12 @@ def verbatim_texts(part: Mapping[str, Any], kind: str, attachments: list[Attachm
         return [piece for piece in pieces if piece]
     if kind == "redacted_thinking":
         return []
-    sent = {key: _sent(value, attachments) for key, value in part.items() if not _is_unread(key, value)}
+    left_out = MEDIA_KEYS | _SEALED_KEYS
+    sent = {
+        key: _sent(value, attachments)
+        for key, value in part.items()
+        if key not in _UNREAD_KEYS and not (key in left_out and isinstance(value, str))
+    }
     return [json.dumps(sent, separators=(",", ":"), ensure_ascii=False, default=str)]
 
 
@@ -116,10 +121,8 @@ def _sent(value: object, attachments: list[Attachment]) -> object:
     """Return what of a nested value is sent as text; media inside it are added to `attachments`."""
     if isinstance(value, (list, tuple)):
         return [_sent(item, attachments) for item in value]
-    if isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]:
-        attachments.append(Attachment(kind="other", fixed=True, facts=facts_of({"url": value})))
-        return ""
-    if isinstance(value, (bytes, bytearray, memoryview)):
+    is_data_uri = isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]
+    if is_data_uri or isinstance(value, (bytes, bytearray, memoryview)):
         attachments.append(Attachment(kind="other", fixed=True, facts=facts_of({"data": value})))
         return ""
     if not isinstance(value, Mapping):
@@ -137,7 +140,3 @@ def _sent(value: object, attachments: list[Attachment]) -> object:
         for key, inner in value.items()
         if not (isinstance(inner, str) and key in _SEALED_KEYS)
     }
-
-
-def _is_unread(key: object, value: object) -> bool:
-    return key in _UNREAD_KEYS or (key in MEDIA_KEYS | _SEALED_KEYS and isinstance(value, str))

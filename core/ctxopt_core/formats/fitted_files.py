@@ -11,7 +11,6 @@ from ctxopt_core.formats.anthropic_messages import fitted_anthropic, fitted_anth
 from ctxopt_core.formats.openai_messages import fitted_openai
 from ctxopt_core.formats.request_files import RequestFile, Shape
 from ctxopt_core.formats.responses.messages import fitted_responses
-from ctxopt_core.formats.responses.requests import fitted_input
 from ctxopt_core.history.trimming import Trimming
 
 _FITTED: Mapping[Shape, Callable[[Sequence[Mapping[str, Any]], Trimming], list[Mapping[str, Any]]]] = {
@@ -38,14 +37,17 @@ def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
     if isinstance(stored.content, list):
         return messages
     changed = {**stored.arguments}
-    if stored.shape == "responses":
-        changed[stored.messages_key] = fitted_input(changed[stored.messages_key], messages)
+    if isinstance(changed.get("input"), str) and stored.shape == "responses":
+        changed["input"] = "".join(str(item["content"]) for item in messages)
     elif stored.messages is not None:
         changed[stored.messages_key] = messages
-    if isinstance(changed.get("documents"), list):
-        changed["documents"] = _documents(changed["documents"], fitted)
-    if changed.get("query"):
-        changed["query"] = _query(changed["query"], fitted.query)
+    if isinstance(given := changed.get("documents"), list):
+        texts = fitted.documents.texts
+        cut = {i: text if isinstance(given[i], str) else {**given[i], "text": text} for i, text in texts.items()}
+        changed["documents"] = [cut.get(i, given[i]) for i in fitted.documents.kept]
+    if query := changed.get("query"):
+        left = [text for text in fitted.query if text]
+        changed["query"] = "\n".join(left) if isinstance(query, str) else left
     key = "instructions" if stored.shape == "responses" else "system"
     if changed.get(key):
         changed[key] = fitted_anthropic_system(changed[key], fitted.system)
@@ -69,14 +71,3 @@ def as_json(value: Any, *, indent: int | None = None) -> bytes:
     except RecursionError as error:
         message = "the JSON is nested too deeply to be written"
         raise ValueError(message) from error
-
-
-def _documents(given: list[Any], fitted: FittedContext) -> list[Any]:
-    texts = fitted.documents.texts
-    changed = {i: texts[i] if isinstance(given[i], str) else {**given[i], "text": texts[i]} for i in texts}
-    return [changed.get(i, given[i]) for i in fitted.documents.kept]
-
-
-def _query(given: str | list[str], left: tuple[str, ...]) -> str | list[str]:
-    texts = [text for text in left if text]
-    return "\n".join(texts) if isinstance(given, str) else texts

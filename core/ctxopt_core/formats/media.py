@@ -151,7 +151,8 @@ def _detail(mapping: Mapping[str, Any]) -> str | None:
 
 def _facts_of_payload(payload: object) -> MediaFacts | None:
     if isinstance(payload, (bytes, bytearray, memoryview)):
-        return header_facts(_reader_of_bytes(memoryview(payload)))
+        data = memoryview(payload)
+        return header_facts(lambda offset, length: bytes(data[offset : offset + length]))
     if not isinstance(payload, str) or not payload:
         return None
     uri = _DATA_URI.match(payload, 0, _URI_HEAD)
@@ -160,10 +161,6 @@ def _facts_of_payload(payload: object) -> MediaFacts | None:
         return None
     facts = header_facts(_reader_of_base64(payload, start))
     return MediaFacts(media_type=uri[1]) if facts is None and uri and uri[1] else facts
-
-
-def _reader_of_bytes(data: memoryview) -> Read:
-    return lambda offset, length: bytes(data[offset : offset + length])
 
 
 def _reader_of_base64(text: str, start: int) -> Read:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctxopt_core.formats.checks import MESSAGE_FIELDS, check_fields
+from ctxopt_core.formats.checks import FLAT_MESSAGE, check
 from ctxopt_core.formats.content_blocks import extra_texts, put_together, take_apart
 from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of, thinks_beside_content
 from ctxopt_core.history.trimming import Trimming, kept_items
@@ -45,7 +45,7 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
     name = mapping.get("name") or None
     if given and isinstance(given, str) and mapping.keys() <= _NAMED_KEYS and isinstance(name, str | None):
         return Message(role=role, content=given, name=name, synthetic=is_placeholder_message(role, (given,)))
-    check_fields(mapping, MESSAGE_FIELDS, "message")
+    check(mapping, FLAT_MESSAGE, "message")
     content = take_apart(given)
     calls = tuple(_calls(mapping, fixed=content.thinks or thinks_beside_content(mapping)))
     known = {call.id for call in calls}

@@ -136,19 +136,15 @@ def request_in(text: str) -> RequestFile | None:
     try:
         content = parsed(text)
     except RefusedJSONError:
-        if _read_leniently(text) is None:
+        # Any text may look like JSON: what not all readers read alike is refused only where it is a request.
+        try:
+            lenient = json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError):
+            return None
+        if request_file(lenient) is None:
             return None
         raise
     except ValueError:
-        return None
-    return request_file(content)
-
-
-def _read_leniently(text: str) -> RequestFile | None:
-    """Return the request that readers find who accept what `parsed` refuses."""
-    try:
-        content = json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
         return None
     return request_file(content)
 
@@ -215,11 +211,17 @@ def _read_once(views: MessageViews, places: Iterable[tuple[int, str]]) -> None:
             raise type(error)(message) from error
 
 
-def _shape_of(rows: Sequence[Any], beside: Mapping[str, Any]) -> Shape:
+def _shape_of(rows: Sequence[Mapping[str, Any]], beside: Mapping[str, Any]) -> Shape:
     """Return whose messages these are: OpenAI's where nothing shows it, since plain ones look the same."""
-    if any(map(_has_anthropic_parts, rows)):
+    if any(_has_anthropic_parts(row.get("content")) for row in rows):
         return "anthropic"
-    return "anthropic" if "system" in beside and not any(map(_is_only_openai, rows)) else "openai"
+    is_openai = any(row.get("role") in _OPENAI_ROLES or not _OPENAI_KEYS.isdisjoint(row) for row in rows)
+    return "anthropic" if "system" in beside and not is_openai else "openai"
+
+
+def _has_anthropic_parts(content: object) -> bool:
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in parts)
 
 
 def _is_message(item: object) -> bool:
@@ -231,14 +233,3 @@ def _is_plain(row: object) -> bool:
     if not isinstance(row, dict) or row.keys() != {"role", "content"}:
         return False
     return row["role"] in ("user", "assistant") and isinstance(row["content"], str)
-
-
-def _is_only_openai(item: object) -> bool:
-    return isinstance(item, Mapping) and (item.get("role") in _OPENAI_ROLES or not _OPENAI_KEYS.isdisjoint(item))
-
-
-def _has_anthropic_parts(message: object) -> bool:
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if not isinstance(content, list):
-        return False
-    return any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in content)

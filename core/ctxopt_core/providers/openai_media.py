@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 from ctxopt_core.messages.message import MediaFacts
 
-# Tiles of an image of unknown size: one of 1,024 x 1,024 pixels, which is scaled to 768 x 768.
-_TYPICAL_TILES = 4
+_TYPICAL_SIZE = (1024, 1024)  # pixels: the example of "Calculating costs", of four tiles
 # Pixels: side of a tile, and the sides to which an image is scaled down before it is divided ("Calculating costs").
 _TILE, _SHORT_SIDE, _LONG_SIDE = 512, 768, 2048
 _PATCH = 32  # pixels: side of a patch ("Calculating costs")
@@ -44,11 +43,6 @@ class Tiles:
         scale = min(scale, _SHORT_SIDE / min(width, height))
         across, down = (math.ceil(round(side * scale, 6) / _TILE) for side in (width, height))
         return self.base + self.tile * max(1, across) * max(1, down)
-
-    @property
-    def typical(self) -> int:
-        """What an image of four tiles costs."""
-        return self.base + _TYPICAL_TILES * self.tile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,23 +71,20 @@ class Patches:
 
 
 # From the tables in "Calculating costs". The first pattern that the bare, unified id begins with decides.
-_IMAGES: tuple[tuple[re.Pattern[str], Tiles | Patches], ...] = tuple(
-    (re.compile(pattern), rule)
-    for pattern, rule in (
-        (r"gpt-4o-mini", Tiles(base=2833, tile=5667)),
-        (r"gpt-4-1-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
-        (r"gpt-4-1-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
-        (r"(?:chat)?gpt-4", Tiles(base=85, tile=170)),
-        (r"(?:o4-mini|codex-mini)", Patches(multiplier=1.72, most=1536, longest=2048)),
-        (r"o\d", Tiles(base=75, tile=150)),
-        (r"computer-use", Tiles(base=65, tile=129)),
-        (r"gpt-5(?:-4)?-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
-        (r"gpt-5(?:-4)?-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
-        (r"gpt-5-(?:1-)?codex-mini|gpt-5-[23](?!\d)", Patches(multiplier=1.2, most=1536, longest=2048)),
-        (r"gpt-5-4(?!\d)", Patches(multiplier=1.2, most=2500, longest=2048)),
-        (r"gpt-5-5(?!\d)", Patches(multiplier=1.2, most=10_000, longest=6000)),
-        (r"gpt-5(?!-?[6-9]|-\d\d(?:-|$))", Tiles(base=70, tile=140)),
-    )
+_IMAGES: tuple[tuple[str, Tiles | Patches], ...] = (
+    (r"gpt-4o-mini", Tiles(base=2833, tile=5667)),
+    (r"gpt-4-1-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
+    (r"gpt-4-1-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
+    (r"(?:chat)?gpt-4", Tiles(base=85, tile=170)),
+    (r"(?:o4-mini|codex-mini)", Patches(multiplier=1.72, most=1536, longest=2048)),
+    (r"o\d", Tiles(base=75, tile=150)),
+    (r"computer-use", Tiles(base=65, tile=129)),
+    (r"gpt-5(?:-4)?-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
+    (r"gpt-5(?:-4)?-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
+    (r"gpt-5-(?:1-)?codex-mini|gpt-5-[23](?!\d)", Patches(multiplier=1.2, most=1536, longest=2048)),
+    (r"gpt-5-4(?!\d)", Patches(multiplier=1.2, most=2500, longest=2048)),
+    (r"gpt-5-5(?!\d)", Patches(multiplier=1.2, most=10_000, longest=6000)),
+    (r"gpt-5(?!-?[6-9]|-\d\d(?:-|$))", Tiles(base=70, tile=140)),
 )
 _UNLIMITED = Patches(multiplier=_REPORTED_MULTIPLIER, most=None, longest=None)
 _ORIGINAL = Patches(multiplier=_REPORTED_MULTIPLIER, most=10_000, longest=6000)
@@ -116,10 +107,10 @@ def openai_tokens(name: str, facts: MediaFacts) -> int | None:
     return None if facts.size is None else rule.tokens(*facts.size)
 
 
-def openai_image_allowance(name: str) -> int | None:
-    """Return what a typical image costs where its size is not known and the model charges by tiles, else None."""
+def openai_image_allowance(name: str) -> int:
+    """Return the tokens of a typical image of unknown size, where the model charges by tiles; else 0."""
     rule = _image_rule(name, None)
-    return rule.typical if isinstance(rule, Tiles) else None
+    return rule.tokens(*_TYPICAL_SIZE) if isinstance(rule, Tiles) else 0
 
 
 def _image_rule(name: str, detail: str | None) -> Tiles | Patches:
@@ -127,7 +118,7 @@ def _image_rule(name: str, detail: str | None) -> Tiles | Patches:
         return _ORIGINAL
     if detail == "high" and name.startswith("gpt-5-5"):
         return _HIGH
-    return next((rule for pattern, rule in _IMAGES if pattern.match(name)), _UNLIMITED)
+    return next((rule for pattern, rule in _IMAGES if re.match(pattern, name)), _UNLIMITED)
 
 
 def _patches(width: int, height: int) -> int:

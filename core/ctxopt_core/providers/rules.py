@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from ctxopt_core.messages.message import ALLOWANCES, Attachment, MediaFacts, Message, Provider, allowance
 from ctxopt_core.models.model_ids import id_spellings
+from ctxopt_core.providers.anthropic_media import anthropic_tokens
+from ctxopt_core.providers.gemini_media import gemini_tokens
+from ctxopt_core.providers.openai_media import openai_image_allowance, openai_tokens
 from ctxopt_core.providers.tool_schemas import Count, Tools, anthropic_schema_tokens, json_tokens, openai_schema_tokens
 from ctxopt_core.validation import token_amount
 
+_MEDIA_TOKENS: Mapping[Provider, Callable[[str, MediaFacts], int | None]] = MappingProxyType(
+    {"openai": openai_tokens, "anthropic": anthropic_tokens, "google": gemini_tokens}
+)
 _OPENAI = re.compile(r"(?:chat)?gpt-(?!oss)|o\d+(?:-|$)|codex-|computer-use")
 
 
@@ -45,8 +52,14 @@ class ProviderRules:
             return attachment.tokens
         provider = self.provider or attachment.provider
         facts = attachment.facts
-        known = None if facts is None or provider is None else self._by_rule(provider, facts)
-        return self._allowance(attachment, provider) if known is None else known
+        known = None if facts is None or provider is None else _MEDIA_TOKENS[provider](self.name, facts)
+        if known is None:
+            known = dict(self.allowances).get(attachment.kind)
+        if known is not None:
+            return known
+        usual = allowance(attachment.kind, provider)
+        is_openai_image = attachment.kind == "image" and self.provider == "openai"
+        return max(usual, openai_image_allowance(self.name)) if is_openai_image else usual
 
     def schema_tokens(self, tools: Tools, count: Count, system: str | None) -> int:
         """Return the tokens that tools and response formats add, never less than the provider is known to charge.
@@ -61,31 +74,6 @@ class ProviderRules:
         if self.provider == "anthropic":
             return anthropic_schema_tokens(tools, count, self.name)
         return json_tokens(tools, count)
-
-    def _by_rule(self, provider: Provider, facts: MediaFacts) -> int | None:
-        # Imported when they are needed: most requests have no media, and their patterns take milliseconds to compile.
-        if provider == "openai":
-            from ctxopt_core.providers.openai_media import openai_tokens
-
-            return openai_tokens(self.name, facts)
-        if provider == "anthropic":
-            from ctxopt_core.providers.anthropic_media import anthropic_tokens
-
-            return anthropic_tokens(self.name, facts)
-        from ctxopt_core.providers.gemini_media import gemini_tokens
-
-        return gemini_tokens(self.name, facts)
-
-    def _allowance(self, attachment: Attachment, provider: Provider | None) -> int:
-        own = dict(self.allowances).get(attachment.kind)
-        if own is not None:
-            return own
-        usual = allowance(attachment.kind, provider)
-        if attachment.kind != "image" or self.provider != "openai":
-            return usual
-        from ctxopt_core.providers.openai_media import openai_image_allowance
-
-        return max(usual, openai_image_allowance(self.name) or 0)
 
 
 NO_MODEL = ProviderRules()

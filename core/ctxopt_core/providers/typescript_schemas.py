@@ -47,7 +47,7 @@ def declaration(function: str) -> str:
     name = described.get("name", "")
     lines = list(_comment(described.get("description")))
     try:
-        properties = list(schema.properties(schema.root, indent=0, depth=0))
+        properties = list(schema.properties(schema.root, 0, 0))
     except _EndlessError:
         properties = [f"// {function}"]
     if properties:
@@ -74,7 +74,7 @@ class _Schema:
             for name, definition in root[key].items()
         }
 
-    def properties(self, schema: Mapping[str, Any], *, indent: int, depth: int) -> Iterator[str]:
+    def properties(self, schema: Mapping[str, Any], indent: int, depth: int) -> Iterator[str]:
         """Yield the lines of the properties of an object, the braces around them left out."""
         properties, required = schema.get("properties"), schema.get("required")
         required = required if isinstance(required, (list, tuple)) else ()
@@ -89,43 +89,40 @@ class _Schema:
             mark = "" if name in required else "?"
             default = described.get("default")
             shown = "" if default is None else f" // default: {default if isinstance(default, str) else _json(default)}"
-            yield f"{blanks}{name}{mark}: {self._type(value, indent=indent, depth=depth)},{shown}"
+            yield f"{blanks}{name}{mark}: {self._type(value, indent, depth)},{shown}"
 
-    def _type(self, schema: Any, *, indent: int, depth: int) -> str:
+    def _type(self, schema: Any, indent: int, depth: int) -> str:
         if not isinstance(schema, Mapping):
             return "any"
         if depth > _DEEPEST:
             raise _EndlessError
-        inside = {"indent": indent, "depth": depth + 1}
         if "$ref" in schema:
-            return self._referred(str(schema["$ref"]), **inside)
+            self._resolved += 1
+            if self._resolved > _MOST_REFERENCES:
+                raise _EndlessError
+            reference = str(schema["$ref"])
+            found = self._definitions.get(reference)
+            return reference if found is None else self._type(found, indent, depth + 1)
         if isinstance(schema.get("enum"), Sequence):
             return " | ".join(map(_json, schema["enum"]))
         if "const" in schema:
             return _json(schema["const"])
         for key, mark in (("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")):
             if isinstance(schema.get(key), Sequence):
-                return mark.join(self._type(choice, **inside) for choice in schema[key])
+                return mark.join(self._type(choice, indent, depth + 1) for choice in schema[key])
         kinds = schema.get("type")
         kinds = kinds if isinstance(kinds, list) else [kinds]
-        named = " | ".join(self._of_kind(kind, schema, **inside) for kind in kinds)
+        named = " | ".join(self._of_kind(kind, schema, indent, depth + 1) for kind in kinds)
         return f"{named} | null" if schema.get("nullable") is True else named
 
-    def _referred(self, reference: str, *, indent: int, depth: int) -> str:
-        self._resolved += 1
-        if self._resolved > _MOST_REFERENCES:
-            raise _EndlessError
-        found = self._definitions.get(reference)
-        return reference if found is None else self._type(found, indent=indent, depth=depth)
-
-    def _of_kind(self, kind: object, schema: Mapping[str, Any], *, indent: int, depth: int) -> str:
+    def _of_kind(self, kind: object, schema: Mapping[str, Any], indent: int, depth: int) -> str:
         if kind == "array":
             items = schema.get("prefixItems", schema.get("items"))
             if isinstance(items, list):
-                return f"[{', '.join(self._type(item, indent=indent, depth=depth) for item in items)}]"
-            return f"{self._type(items, indent=indent, depth=depth)}[]"
+                return f"[{', '.join(self._type(item, indent, depth) for item in items)}]"
+            return f"{self._type(items, indent, depth)}[]"
         if kind == "object" or (kind is None and "properties" in schema):
-            lines = list(self.properties(schema, indent=indent + 2, depth=depth))
+            lines = list(self.properties(schema, indent + 2, depth))
             return "\n".join(["{", *lines, "}"]) if lines else "object"
         return _TYPES.get(str(kind), "any")
 

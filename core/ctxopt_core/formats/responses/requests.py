@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ctxopt_core.formats.checks import CALL_FIELDS, CONTENT, Object, Rule, check, item, list_of, string
+from ctxopt_core.formats.checks import CALL_FIELDS, CONTENT, Object, Rule, check, item, list_of
 from ctxopt_core.formats.responses.groups import (
     MESSAGE,
     REASONING,
     REFERENCE,
     TOOL_CALLS,
     TOOL_RESULTS,
-    Item,
     item_kind,
 )
 from ctxopt_core.formats.responses.messages import ResponsesMessages
@@ -23,25 +23,25 @@ _STORED_AT_OPENAI = {
     "conversation": "the conversation",
     "prompt": "the prompt",
 }
-_CALL_ID = string("give the id that the call and its result share")
+_CALL_ID = Rule(remedy="give the id that the call and its result share")
 _FIELDS: Mapping[str, Rule] = {
-    "type": string("name the kind of the item"),
-    "id": string(),
+    "type": Rule(remedy="name the kind of the item"),
+    "id": Rule(),
     "call_id": _CALL_ID,
-    "approval_request_id": string("give the id of the request that is approved"),
+    "approval_request_id": Rule(remedy="give the id of the request that is approved"),
 }
-_NEEDS_CALL_ID = string(_CALL_ID.remedy, required=True)
+_NEEDS_CALL_ID = replace(_CALL_ID, required=True)
 _PIECES = list_of(item(Mapping, be="an object with a `text`"), "a list of texts", "give [] where there is none")
-_ROLE = string("name who speaks", be="a string such as user or assistant", required=True)
+_ROLE = Rule(remedy="name who speaks", be="a string such as user or assistant", required=True)
 _FIELDS_BY_KIND: Mapping[str, Mapping[str, Rule]] = {
     MESSAGE: {"role": _ROLE, "content": CONTENT},
     **{kind: {**CALL_FIELDS, "call_id": _NEEDS_CALL_ID} for kind in TOOL_CALLS},
     **{kind: {"call_id": _NEEDS_CALL_ID, "output": CONTENT} for kind in TOOL_RESULTS},
-    REASONING: {"summary": _PIECES, "content": _PIECES, "encrypted_content": string()},
-    REFERENCE: {"id": string(required=True)},
+    REASONING: {"summary": _PIECES, "content": _PIECES, "encrypted_content": Rule()},
+    REFERENCE: {"id": Rule(required=True)},
     "": {"type": Rule(kinds=(), be="a string such as message or function_call", remedy="name it", required=True)},
 }
-_OTHER_FIELDS: Mapping[str, Rule] = {"role": string("leave it out of what is no message")}
+_OTHER_FIELDS: Mapping[str, Rule] = {"role": Rule(remedy="leave it out of what is no message")}
 
 
 def _item_fields(found: Object) -> Mapping[str, Rule]:
@@ -92,15 +92,3 @@ def places_of(views: ResponsesMessages) -> Iterator[str]:
     for group in views.items:
         yield f"input[{position}]"
         position += len(group.items)
-
-
-def fitted_input(given: str | Sequence[Any], left: Sequence[Item]) -> str | Sequence[Any]:
-    """Return an `input` with what is left of it; a string stays a string.
-
-    Args:
-        given: The `input` as it came.
-        left: The items that are left of it.
-    """
-    if not isinstance(given, str):
-        return left
-    return "".join(str(item["content"]) for item in left)
