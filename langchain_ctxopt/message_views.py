@@ -1,4 +1,4 @@
-"""LangChain messages, and everything that stands for one, as views that the core can count and cut.
+"""LangChain messages, and everything that LangChain takes for one, as views that the core can count and cut.
 
 A view is read from its original and never replaces it: whatever is kept whole leaves as the identical object, and what
 is shortened leaves as a copy with the same id, name, tool calls and metadata.
@@ -6,7 +6,7 @@ is shortened leaves as a copy with the same id, name, tool calls and metadata.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import (
@@ -23,9 +23,9 @@ from ctxopt_core import Message, ToolCall
 from ctxopt_core.adapters import (
     ROLE_NAMES,
     SYSTEM_ROLES,
+    LazyMessages,
     Shortened,
     arguments_text,
-    backwards,
     call_of,
     extra_texts,
     is_placeholder_message,
@@ -47,45 +47,24 @@ _NEVER_SYSTEM: frozenset[type] = frozenset({HumanMessage, AIMessage, ToolMessage
 _PLAIN_ROLES: dict[type, str] = {HumanMessage: "user", AIMessage: "assistant", SystemMessage: "system"}
 
 
-class LangChainMessages(Sequence[Message]):
-    """Lazy views of a list of messages: LangChain messages, OpenAI-shaped dicts, (role, text) pairs and texts.
+class LangChainMessages(LazyMessages[Any]):
+    """Lazy views of a list of messages: LangChain messages, OpenAI-shaped dicts, (role, content) pairs and strings.
 
     Args:
         items: The list as the caller gave it.
     """
 
-    __slots__ = ("_items",)
+    __slots__ = ()
 
     def __init__(self, items: Sequence[Any]) -> None:
-        self._items = items
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, index: int) -> Message:  # type: ignore[override]
-        return view_of(self._items[index])
-
-    def plain(self, index: int) -> tuple[str, str] | None:
-        """Return (role, text) of a message that has nothing else."""
-        return _plain(self._items[index])
-
-    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
-        """Yield what `plain` returns for each message before `stop`, newest first."""
-        return backwards(_plain, self._items, stop)
+        super().__init__(items, view_of, _plain, role_of_item)
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
-        window = self._items[start:stop]
-        if _NEVER_SYSTEM.issuperset(map(type, window)):
-            return ()
-        kinds = list(map(type, window))
-        found = [
-            start + position
-            for kind in set(kinds) - _NEVER_SYSTEM
-            for position in _positions(kinds, kind)
-            if role_of_item(self._items[start + position]) in SYSTEM_ROLES
-        ]
-        return sorted(found)
+        # The class alone rules out most messages, in a tenth of the time that their role takes.
+        window = self.items[start:stop]
+        others = [i for i, kind in enumerate(map(type, window), start) if kind not in _NEVER_SYSTEM]
+        return [i for i in others if role_of_item(self.items[i]) in SYSTEM_ROLES]
 
 
 def _plain(item: Any) -> tuple[str, str] | None:
@@ -101,16 +80,8 @@ def _plain(item: Any) -> tuple[str, str] | None:
     return role, content
 
 
-def _positions(kinds: list[type], kind: type) -> Iterator[int]:
-    """Where `kind` stands in a list; looked up at the speed of `list.index`, since system messages are few."""
-    position = -1
-    for _ in range(kinds.count(kind)):
-        position = kinds.index(kind, position + 1)
-        yield position
-
-
 def view_of(item: Any) -> Message:
-    """Return the view of one message, whatever stands for it.
+    """Return the view of one message: a LangChain message, a dict, a pair or a string.
 
     Raises:
         TypeError: It is nothing that LangChain takes for a message.
@@ -134,7 +105,11 @@ def view_of(item: Any) -> Message:
 
 
 def role_of_item(item: Any) -> str:
-    """Return the role of one message, whatever stands for it."""
+    """Return the role of one message: a LangChain message, a dict, a pair or a string.
+
+    Raises:
+        TypeError: It is nothing that LangChain takes for a message.
+    """
     if isinstance(item, BaseMessage):
         return _role_of_message(item)
     if isinstance(item, Mapping):
@@ -144,12 +119,12 @@ def role_of_item(item: Any) -> str:
     if _is_pair(item):
         return _role_named(item[0])
     kind = type(item).__name__
-    message = f"expected a message, a dict with role and content, a (role, content) pair or a text, got {kind}"
+    message = f"expected a message, a dict with role and content, a (role, content) pair or a string, got {kind}"
     raise TypeError(message)
 
 
 def shortened_item(item: Any, cut: Shortened) -> Any:
-    """Return a copy of a message with shortened texts and arguments; everything else is as it was."""
+    """Return a copy of a message with the shorter texts and arguments of `cut`; everything else is as it was."""
     if isinstance(item, Mapping):
         return shortened_openai(item, cut)
     if isinstance(item, str):
@@ -162,7 +137,7 @@ def shortened_item(item: Any, cut: Shortened) -> Any:
 
 
 def placeholder_item(text: str, beside: Any) -> Any:
-    """Return the placeholder in the form of the message that it stands beside."""
+    """Return the placeholder in the form of its neighbor `beside`."""
     if isinstance(beside, Mapping):
         return placeholder_openai(text)
     if isinstance(beside, BaseMessage):
@@ -190,7 +165,7 @@ def _view_of_message(message: BaseMessage) -> Message:
 
 
 def _as_given(content: object, texts: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the texts of a content in its own form: one text for a text."""
+    """Return the texts of a content in its own form: a string for a string."""
     return texts[0] if isinstance(content, str) and texts else texts
 
 

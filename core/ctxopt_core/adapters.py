@@ -53,7 +53,7 @@ from ctxopt_core.fitting.options import (
 )
 from ctxopt_core.fitting.report_builder import packed_report
 from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
-from ctxopt_core.formats.content_blocks import Content, extra_texts, put_together, take_apart
+from ctxopt_core.formats.content_blocks import Content, ContentBuilder, extra_texts, put_together, take_apart
 from ctxopt_core.formats.content_parts import MEDIA_KEYS, verbatim_texts
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
@@ -67,7 +67,7 @@ from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_
 from ctxopt_core.history.history_view import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
+from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages
 from ctxopt_core.messages.placeholder import is_placeholder_message
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
 from ctxopt_core.models.prices import Prices
@@ -95,12 +95,14 @@ __all__ = [
     "BudgetSettings",
     "Component",
     "Content",
+    "ContentBuilder",
     "CountedConversation",
     "DocumentRendering",
     "Draft",
     "DropReason",
     "FitOptions",
     "Indexed",
+    "LazyMessages",
     "MeasuredRequest",
     "ModelBudget",
     "ModelInfo",
@@ -118,7 +120,6 @@ __all__ = [
     "arguments_text",
     "as_given",
     "as_value",
-    "backwards",
     "by_score",
     "call_of",
     "checked_share",

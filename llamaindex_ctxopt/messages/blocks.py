@@ -1,7 +1,7 @@
-"""The blocks of a LlamaIndex message: what of them is text to cut, text to keep, calls and attachments.
+"""The blocks of a LlamaIndex message: what is text to cut, text to keep, calls and attachments.
 
-Media are never resolved, since that would download them; each is charged a flat number of tokens, never less than what
-LlamaIndex charges for it where it cannot tell its length.
+Media are never resolved, since that would download them; each has a flat number of tokens, never less than what
+LlamaIndex counts for it where it does not know its length.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ from ctxopt_core.adapters import (
     MEDIA_KEYS,
     AttachmentKind,
     Content,
+    ContentBuilder,
     Shortened,
     arguments_text,
     verbatim_texts,
 )
 
-# What LlamaIndex charges for one of them, whatever its size, where it cannot tell a length.
+# Tokens that LlamaIndex counts for one of them, whatever its size, where it does not know its length.
 FRAMEWORK_MEDIA_TOKENS: Mapping[type[BaseContentBlock], int] = MappingProxyType(
     {ImageBlock: 2125, AudioBlock: 256, VideoBlock: 2048, DocumentBlock: 512}
 )
@@ -59,16 +60,16 @@ def take_apart_blocks(blocks: Sequence[Any]) -> Content:
     Raises:
         TypeError: One of them is no content block.
     """
-    found = _Parts()
+    found = ContentBuilder()
     for block in blocks:
-        found.add(block)
+        _add(block, found)
     return found.content()
 
 
 def put_blocks_together(blocks: Sequence[Any], texts: Sequence[str], cut: Shortened) -> list[Any]:
     """Return the blocks with new texts in the places of their texts; an unchanged block is the identical object.
 
-    A text block of which nothing is left goes. The first attachment that is left out becomes a text that says so.
+    A block of which no text is left goes. The first attachment that is left out becomes a TextBlock that says so.
 
     Args:
         blocks: The blocks as they were given.
@@ -84,66 +85,49 @@ def media_kind(block: BaseContentBlock) -> type[BaseContentBlock] | None:
     return next((kind for kind in _KINDS if isinstance(block, kind)), None)
 
 
-class _Parts:
-    """The parts of a message, as they are found."""
+def _add(block: Any, found: ContentBuilder) -> None:
+    if isinstance(block, TextBlock):
+        found.texts.append(block.text or "")
+    elif isinstance(block, ToolCallBlock):
+        found.calls.append(call_of_block(block))
+    elif isinstance(block, ThinkingBlock):
+        _add_thought(block, found)
+    elif isinstance(block, (CitableBlock, CitationBlock)):
+        _add_cited(block, found)
+    elif media := media_kind(block):
+        found.attachments.append(_ATTACHMENTS[media])
+    elif isinstance(block, BaseContentBlock):
+        _add_unknown(block, found)
+    else:
+        kind = type(block).__name__
+        message = f"a message's `blocks` must hold content blocks, got {kind}; wrap strings in TextBlock"
+        raise TypeError(message)
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.verbatim: list[str] = []
-        self.attachments: list[Attachment] = []
-        self.calls: list[ToolCall] = []
-        self.thinks = False
 
-    def add(self, block: Any) -> None:
-        if isinstance(block, TextBlock):
-            self.texts.append(block.text or "")
-        elif isinstance(block, ToolCallBlock):
-            self.calls.append(call_of_block(block))
-        elif isinstance(block, ThinkingBlock):
-            self.thinks = True
-            self._add_thought(block)
-        elif isinstance(block, (CitableBlock, CitationBlock)):
-            self._add_cited(block)
-        elif media := media_kind(block):
-            self.attachments.append(_ATTACHMENTS[media])
-        elif isinstance(block, BaseContentBlock):
-            self._add_unknown(block)
-        else:
-            message = (
-                f"a message's `blocks` must hold content blocks, got {type(block).__name__}; wrap texts in TextBlock"
-            )
-            raise TypeError(message)
+def _add_thought(block: ThinkingBlock, found: ContentBuilder) -> None:
+    found.thinks = True
+    if block.num_tokens and block.num_tokens > 0:
+        found.attachments.append(Attachment(tokens=block.num_tokens, fixed=True))
+    elif block.content:
+        found.verbatim.append(block.content)
 
-    def content(self) -> Content:
-        return Content(
-            texts=tuple(self.texts),
-            verbatim=tuple(self.verbatim),
-            attachments=tuple(self.attachments),
-            calls=tuple(replace(call, fixed=True) for call in self.calls) if self.thinks else tuple(self.calls),
-            thinks=self.thinks,
-        )
 
-    def _add_thought(self, block: ThinkingBlock) -> None:
-        if block.num_tokens and block.num_tokens > 0:
-            self.attachments.append(Attachment(tokens=block.num_tokens, fixed=True))
-        elif block.content:
-            self.verbatim.append(block.content)
+def _add_unknown(block: BaseContentBlock, found: ContentBuilder) -> None:
+    if isinstance(block, CachePoint):
+        return
+    fields = dict(block)
+    found.verbatim.extend(verbatim_texts(fields, "", found.attachments))
+    if any(isinstance(fields.get(key), str) for key in MEDIA_KEYS):
+        found.attachments.append(Attachment(kind="other", fixed=True))
 
-    def _add_cited(self, block: CitableBlock | CitationBlock) -> None:
-        self.verbatim.extend(text for text in (block.title, block.source) if text)
-        for nested in block.nested_blocks:
-            if isinstance(nested, TextBlock):
-                self.verbatim.append(nested.text)
-            elif media := media_kind(nested):
-                self.attachments.append(replace(_ATTACHMENTS[media], fixed=True))
 
-    def _add_unknown(self, block: BaseContentBlock) -> None:
-        if isinstance(block, CachePoint):
-            return
-        fields = dict(block)
-        self.verbatim.extend(verbatim_texts(fields, "", self.attachments))
-        if any(isinstance(fields.get(key), str) for key in MEDIA_KEYS):
-            self.attachments.append(Attachment(kind="other", fixed=True))
+def _add_cited(block: CitableBlock | CitationBlock, found: ContentBuilder) -> None:
+    found.verbatim.extend(text for text in (block.title, block.source) if text)
+    for nested in block.nested_blocks:
+        if isinstance(nested, TextBlock):
+            found.verbatim.append(nested.text)
+        elif media := media_kind(nested):
+            found.attachments.append(replace(_ATTACHMENTS[media], fixed=True))
 
 
 def call_of_block(block: ToolCallBlock) -> ToolCall:
@@ -157,7 +141,7 @@ def call_of_block(block: ToolCallBlock) -> ToolCall:
 
 
 def _left_of(blocks: Sequence[Any], texts: Iterator[str], cut: Shortened) -> Iterator[Any]:
-    calls, said = 0, False
+    calls, is_marked = 0, False
     for block in blocks:
         if isinstance(block, TextBlock):
             text = next(texts, block.text)
@@ -169,15 +153,15 @@ def _left_of(blocks: Sequence[Any], texts: Iterator[str], cut: Shortened) -> Ite
             yield _with_arguments(block, cut.arguments.get(calls))
             calls += 1
         elif cut.attachments_omitted and media_kind(block):
-            if not said:
+            if not is_marked:
                 yield TextBlock(text=ATTACHMENT_OMITTED)
-            said = True
+            is_marked = True
         else:
             yield block
 
 
 def _with_arguments(block: ToolCallBlock, arguments: str | None) -> ToolCallBlock:
-    """Return the block itself, or a copy with shorter arguments: a text for a text, a mapping for a mapping."""
+    """Return the block itself, or a copy with shorter arguments: a string for a string, a mapping for a mapping."""
     if arguments is None:
         return block
     is_text = isinstance(block.tool_kwargs, str)

@@ -1,4 +1,4 @@
-"""Tool calls that stand in a message's `additional_kwargs`, where older LlamaIndex integrations put them.
+"""Tool calls in a message's `additional_kwargs`, where older LlamaIndex integrations put them.
 
 They are mappings in the shape of their provider, or objects of its client library.
 """
@@ -21,7 +21,7 @@ _ARGUMENT_NAMES = ("arguments", "args", "input", "parameters", "tool_kwargs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageCalls:
-    """The calls of a message, each once, wherever they stand.
+    """The calls of a message, each once, wherever it has them.
 
     Args:
         calls: The calls: first those of the blocks, in their order.
@@ -60,7 +60,7 @@ def raw_calls(extra: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def with_shorter_calls(extra: Mapping[str, Any], calls: MessageCalls, arguments: Mapping[int, str]) -> dict[str, Any]:
-    """Return a copy of `additional_kwargs` with shorter arguments in the calls that it holds.
+    """Return a copy of `additional_kwargs` with shorter arguments in its calls.
 
     Args:
         extra: The `additional_kwargs`; they are not changed.
@@ -112,7 +112,7 @@ def _is_same(call: ToolCall, other: ToolCall) -> bool:
 
 
 def _joined(call: ToolCall, other: ToolCall) -> ToolCall:
-    """Return one call of two places. Whichever is sent, it is not counted less."""
+    """Return one call of two places, with the longer arguments: whichever is sent, it has no more tokens."""
     longer = max(call.arguments, other.arguments, key=len)
     return replace(call, id=call.id or other.id, arguments=longer, fixed=call.fixed or other.fixed)
 
@@ -135,7 +135,7 @@ def _fields(raw: Any) -> dict[str, Any]:
 
 
 def _shorter(raw: Any, arguments: str | None) -> Any:
-    """Return a call, or a copy with shorter arguments; what holds them stays a text or a mapping, as it was."""
+    """Return a call, or a copy with shorter arguments; they stay a string or a mapping, as they were."""
     if arguments is None:
         return raw
     holder = function_of(raw)

@@ -6,7 +6,7 @@ is shortened leaves as a copy with the same role, calls and additional arguments
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +17,8 @@ from ctxopt_core.adapters import (
     SYSTEM_ROLES,
     TOOL_ROLES,
     Content,
+    LazyMessages,
     Shortened,
-    backwards,
     extra_texts,
     is_placeholder_message,
     kept_items,
@@ -48,58 +48,65 @@ def copied(message: ChatMessage) -> ChatMessage:
     return message.model_copy(update={"blocks": blocks, "additional_kwargs": dict(message.additional_kwargs)})
 
 
-class LlamaIndexMessages(Sequence[Message]):
+class LlamaIndexMessages(LazyMessages[ChatMessage]):
     """Lazy views of a list of messages. The steps of a ReAct agent are seen as calls and results.
 
     Args:
         messages: The messages as the caller gave them.
     """
 
-    __slots__ = ("_messages",)
+    __slots__ = ()
 
     def __init__(self, messages: Sequence[ChatMessage]) -> None:
-        self._messages = messages
+        super().__init__(messages, view_of, _plain, role_of)
 
-    def __len__(self) -> int:
-        return len(self._messages)
-
-    def __getitem__(self, index: int) -> Message:  # type: ignore[override]
-        view = self._view(index)
+    def __getitem__(self, index: int) -> Message:
+        view = self._by_itself(index)
         step = self._step(index, view)
         return view if step is None else step.view(view)
 
-    def plain(self, index: int) -> tuple[str, str] | None:
-        """Return (role, text) of a message that has nothing else."""
-        return _plain(self._messages[index])
-
-    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
-        """Yield what `plain` returns for each message before `stop`, newest first."""
-        return backwards(_plain, self._messages, stop)
-
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
-        """Return the indices of system and developer messages in [start, stop)."""
-        return [i for i in range(start, stop) if role_of(_checked(self._messages[i], i)) in SYSTEM_ROLES]
+        """Return the indices of system and developer messages in [start, stop).
+
+        Raises:
+            TypeError: An item is no ChatMessage.
+        """
+        return [i for i in range(start, stop) if role_of(_checked(self.items[i], i)) in SYSTEM_ROLES]
 
     def shortened(self, index: int, cut: Shortened) -> ChatMessage:
         """Return a copy of message `index` with the texts and arguments of `cut`, which was made of its view."""
-        message = self._messages[index]
-        step = self._step(index, self._view(index))
+        message = self.items[index]
+        step = self._step(index, self._by_itself(index))
         return shortened_message(message, cut) if step is None else _copy(message, [step.joined(cut.texts[0])], cut)
 
-    def _view(self, index: int) -> Message:
-        return view_of(_checked(self._messages[index], index))
+    def _by_itself(self, index: int) -> Message:
+        """Return the view of a message, whatever its neighbors are."""
+        return view_of(_checked(self.items[index], index))
 
     def _step(self, index: int, view: Message) -> ReactStep | None:
-        """Return what a message says as one half of a ReAct agent's step; None where it is not one."""
+        """Return a message as one half of a ReAct agent's step; None where it is not one."""
         if view.role == "assistant":
-            at_end = index + 1 == len(self._messages)
+            at_end = index + 1 == len(self.items)
             action = action_in(view, at_end=at_end)
-            is_answered = action is not None and not at_end and looks_like_observation(self._view(index + 1))
+            is_answered = action is not None and not at_end and looks_like_observation(self._by_itself(index + 1))
             return action if at_end or is_answered else None
         observation = observation_in(view)
-        if observation is None or index == 0 or action_in(self._view(index - 1), at_end=False) is None:
+        if observation is None or index == 0 or action_in(self._by_itself(index - 1), at_end=False) is None:
             return None
         return observation
+
+
+class PrintedMessages(LlamaIndexMessages):
+    """Views that count the additional arguments of a message, too.
+
+    A prompt that condenses the history holds them as Python prints a mapping.
+    """
+
+    __slots__ = ()
+
+    def _by_itself(self, index: int) -> Message:
+        view, extra = super()._by_itself(index), self.items[index].additional_kwargs
+        return replace(view, verbatim=(*view.verbatim, str(extra))) if extra else view
 
 
 def view_of(message: ChatMessage) -> Message:
@@ -114,7 +121,7 @@ def view_of(message: ChatMessage) -> Message:
     calls = _calls_of(content, extra).calls
     verbatim = (*content.verbatim, *extra_texts(extra))
     if role != "assistant":
-        # Nobody else calls tools; whatever is sent of it is text.
+        # No other role calls tools: the calls are sent as text.
         verbatim += tuple(text for call in calls for text in (call.id or "", call.name, call.arguments) if text)
         calls = ()
     return Message(
@@ -130,25 +137,25 @@ def view_of(message: ChatMessage) -> Message:
 
 
 def role_of(message: ChatMessage) -> str:
-    """Return the role of a message; other names of the assistant count as that."""
+    """Return the role of a message; other names of the assistant are taken for it."""
     role = message.role
     name = role.value if isinstance(role, MessageRole) else str(role)
     return "assistant" if name in _ASSISTANTS else name
 
 
 def shortened_message(message: ChatMessage, cut: Shortened) -> ChatMessage:
-    """Return a copy of a message with shortened texts and arguments; everything else is as it was.
+    """Return a copy of a message with the shorter texts and arguments of `cut`; everything else is as it was.
 
     Args:
         message: The message; neither it nor its blocks are changed.
-        cut: What is left of its view, as `view_of` gives it; `LlamaIndexMessages.shortened` knows of the steps of an
+        cut: What is left of its view, as `view_of` returns it; `LlamaIndexMessages.shortened` handles the steps of an
             agent.
     """
     return _copy(message, cut.texts, cut)
 
 
 def placeholder_message(text: str) -> ChatMessage:
-    """Return the message that says how much was left out.
+    """Return the placeholder, which says how much was left out.
 
     It is recognized by its text alone: LlamaIndex prints additional arguments into some of its prompts.
     """
@@ -209,25 +216,10 @@ def _plain(message: ChatMessage) -> tuple[str, str] | None:
 def _checked(message: Any, index: int) -> ChatMessage:
     if not isinstance(message, ChatMessage):
         kind = type(message).__name__
-        error = (
-            f"item {index} of the messages must be a ChatMessage, got {kind}; wrap texts as ChatMessage(role, content)"
-        )
+        error = f"item {index} of the messages must be a ChatMessage, got {kind}; wrap it as ChatMessage(role, content)"
         raise TypeError(error)
     return message
 
 
 def _text_or_none(value: object) -> str | None:
     return str(value) if value else None
-
-
-class PrintedMessages(LlamaIndexMessages):
-    """Views that count the additional arguments of a message, too.
-
-    A prompt that condenses the history holds them as Python prints a mapping.
-    """
-
-    __slots__ = ()
-
-    def _view(self, index: int) -> Message:
-        view, extra = super()._view(index), self._messages[index].additional_kwargs
-        return replace(view, verbatim=(*view.verbatim, str(extra))) if extra else view

@@ -1,10 +1,10 @@
 """The steps of a ReAct agent: what its formatter sends as a conversation is a call and its result.
 
 The agent sends an action as a message of the assistant, and what the tool returned as the next message, by default one
-of the user. Read as they are, the tool would have asked the question, and a step could lose one of its halves.
+of the user. Read as they are, the observation would be the user's question, and a step could lose one of its halves.
 
-The thought before an action and what was observed are texts that can be cut. The action itself stays as it is, and so
-does the word that marks an observation, so that a shortened step is still seen as one.
+The thought before an action and what was observed can be cut. The action itself stays as it is, and so does the word
+that marks an observation, so that a shortened step is still recognized as one.
 """
 
 from __future__ import annotations
@@ -49,26 +49,26 @@ class ReactStep:
 
 
 def observation_in(message: Message) -> ReactStep | None:
-    """Return what a message says as an observation; None where it does not look like one."""
+    """Return a message as an observation; None where it does not look like one."""
     if not looks_like_observation(message):
         return None
     return ReactStep(stays=OBSERVATION_LABEL, observed=message.texts[0][len(OBSERVATION_LABEL) :])
 
 
 def looks_like_observation(message: Message) -> bool:
-    """Tell whether a message that follows an action is its observation."""
+    """Return whether a message that follows an action is its observation."""
     if message.role != "user" and message.role not in TOOL_ROLES:
         return False
     return _is_text_alone(message) and message.texts[0].startswith(OBSERVATION_LABEL)
 
 
 def action_in(message: Message, *, at_end: bool) -> ReactStep | None:
-    """Return what a message says as an action; None where it does not end in one.
+    """Return a message as an action; None where it does not end in one.
 
     Args:
         message: The view of the message.
-        at_end: Whether nothing follows it, so that its wording alone must tell. It is taken at its word only where it
-            has the form that the agent's formatter writes.
+        at_end: Whether nothing follows it, so that its wording alone decides: it is an action only in the form that the
+            agent's formatter writes.
     """
     if message.role != "assistant" or not _is_text_alone(message):
         return None

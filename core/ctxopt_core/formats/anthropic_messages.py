@@ -1,7 +1,7 @@
-"""Anthropic-shaped message mappings as messages, and back with shortened texts.
+"""Anthropic-shaped message mappings as `Message` views, and back with shorter texts.
 
-Calls are `tool_use` blocks of an assistant message; their results are `tool_result` blocks that open the user message
-behind it, before whatever the user says next. The system prompt is an argument of its own.
+Calls are `tool_use` blocks of an assistant message; their results are `tool_result` blocks that open the next user
+message, before whatever the user says. The system prompt is a separate argument.
 """
 
 from __future__ import annotations
@@ -12,23 +12,38 @@ from typing import Any
 
 from ctxopt_core.formats.content_parts import text_of
 from ctxopt_core.formats.openai_messages import (
-    OpenAIMessages,
     message_from_openai,
     placeholder_openai,
+    plain_openai,
     role_of,
     shortened_openai,
+    stated_role,
 )
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message import Message
+from ctxopt_core.messages.message_views import LazyMessages
 
 _SPEAKERS = frozenset({"user", "assistant"})
+
+
+class AnthropicMessages(LazyMessages[Mapping[str, Any]]):
+    """Lazy views of Anthropic-shaped messages.
+
+    Args:
+        mappings: The messages, oldest first.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(mappings, message_from_anthropic, plain_openai, stated_role)
 
 
 def message_from_anthropic(mapping: Mapping[str, Any]) -> Message:
     """Return the view of one Anthropic-shaped message. Its images are charged by the rules of Claude.
 
     Raises:
-        TypeError: It is not a mapping with a text `role`, or its content is of no known shape.
+        TypeError: It is not a mapping with a string as its `role`, or its content is of no known shape.
     """
     message = message_from_openai(mapping)
     if not message.attachments:
@@ -37,43 +52,53 @@ def message_from_anthropic(mapping: Mapping[str, Any]) -> Message:
     return replace(message, attachments=attachments)
 
 
-def fitted_anthropic(rows: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
+# The two APIs agree in all that a copy or a placeholder needs.
+shortened_anthropic = shortened_openai
+placeholder_anthropic = placeholder_openai
+
+
+def fitted_anthropic(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
     """Return the Anthropic-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder.
 
     Messages of one role that the trimming makes neighbors become one message, as the API itself would read them.
 
     Args:
-        rows: The messages that were given.
+        mappings: The messages that were given.
         trimming: What is kept of them.
     """
     found: list[Mapping[str, Any]] = []
     before = -1
     for index in trimming.kept:
         cut = trimming.shortened.get(index)
-        row = rows[index] if cut is None else shortened_openai(rows[index], cut)
-        if found and before != index - 1 and _are_of_one_speaker(found[-1], row):
-            found[-1] = _joined(found[-1], row)
+        mapping = mappings[index] if cut is None else shortened_anthropic(mappings[index], cut)
+        if found and before != index - 1 and role_of(mapping) in _SPEAKERS and role_of(found[-1]) == role_of(mapping):
+            found[-1] = {**found[-1], "content": [*_blocks(found[-1]), *_blocks(mapping)]}
         else:
-            found.append(row)
+            found.append(mapping)
         before = index
         if trimming.placeholder is not None and index == trimming.placeholder_after:
-            found.append(placeholder_openai(trimming.placeholder))
+            found.append(placeholder_anthropic(trimming.placeholder))
             before = -1
     return found
 
 
+def _blocks(mapping: Mapping[str, Any]) -> list[Any]:
+    content = mapping.get("content") or []
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
 def anthropic_system_texts(system: str | Sequence[Mapping[str, Any]] | None) -> tuple[str, ...]:
-    """Return the texts of the `system` argument, one for each block: what `ContextRequest.system` wants.
+    """Return the texts of the `system` argument, one for each block: what `ContextRequest.system` takes.
 
     Raises:
-        TypeError: It is neither a text, nor a list of text blocks, nor None.
+        TypeError: It is neither a string, nor a list of text blocks, nor None.
     """
     if system is None or system == "":
         return ()
     if isinstance(system, str):
         return (system,)
     if not isinstance(system, Sequence) or not all(isinstance(block, (str, Mapping)) for block in system):
-        message = f"`system` must be a text, a list of text blocks or None, got {type(system).__name__}"
+        message = f"`system` must be a string, a list of text blocks or None, got {type(system).__name__}"
         raise TypeError(message)
     return tuple(map(text_of, system))
 
@@ -86,7 +111,7 @@ def fitted_anthropic_system(
     Args:
         system: The argument that was given.
         texts: One text for each of its blocks, as `FittedContext.system` has them. A block of which nothing is left
-            goes; any other keeps its `cache_control`.
+            goes; any other keeps its `cache_control`, so that the prompt cache still hits.
     """
     if tuple(texts) == anthropic_system_texts(system) or system is None:
         return system
@@ -99,26 +124,3 @@ def fitted_anthropic_system(
         for block, text in zip(system, texts, strict=True)
         if text
     ]
-
-
-class AnthropicMessages(OpenAIMessages):
-    """Lazy views of Anthropic-shaped messages."""
-
-    __slots__ = ()
-
-    def __getitem__(self, index: int) -> Message:
-        return message_from_anthropic(self._mappings[index])
-
-
-def _are_of_one_speaker(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    role = role_of(first)
-    return role in _SPEAKERS and role == role_of(second)
-
-
-def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    return {**first, "content": [*_blocks(first), *_blocks(second)]}
-
-
-def _blocks(row: Mapping[str, Any]) -> list[Any]:
-    content = row.get("content") or []
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)

@@ -1,7 +1,7 @@
-"""Message contents as lists of parts: what of them is text to cut, text to keep, calls, results, and attachments.
+"""Message contents as lists of parts: what is text to cut, text to keep, calls, results and attachments.
 
-The shapes are those that chat APIs and frameworks share: a plain text, or a list of texts and of mappings with a
-`type`. Bytes in base64 and addresses are never counted as text.
+The shapes are those that chat APIs and frameworks share: a string, or a list of strings and of mappings with a `type`.
+Bytes in base64 and addresses are never counted as text.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ctxopt_core.formats.content_parts import (
     CALL_KINDS,
     RESULT_KIND,
     TEXT_KINDS,
+    THOUGHT_KINDS,
     holds_media,
     is_attachment,
     is_readable,
@@ -25,7 +26,7 @@ from ctxopt_core.formats.content_parts import (
     verbatim_texts,
 )
 from ctxopt_core.formats.media import facts_of
-from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of, is_thought
+from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of
 from ctxopt_core.messages.message import Attachment, ToolCall, ToolResult
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
 
@@ -38,11 +39,11 @@ class Content:
 
     Args:
         texts: The text parts, in order, those inside results among them.
-        verbatim: What else is sent as text and may not be cut: reasoning, citations, server tool calls and results.
+        verbatim: Other text that is sent and may not be cut: reasoning, citations, server tool calls and results.
         attachments: Images, audio, video and files.
-        calls: Tool calls that stand in the content.
-        results: Tool results that stand in the content, and which of the other fields are theirs.
-        thinks: Whether reasoning stands in the content, readable or not, or a signature on one of the calls.
+        calls: The tool calls in the content.
+        results: The tool results in the content, and which of the other fields are theirs.
+        thinks: Whether there is reasoning in the content, readable or not, or a signature on one of the calls.
     """
 
     texts: tuple[str, ...] = ()
@@ -53,49 +54,8 @@ class Content:
     thinks: bool = False
 
 
-def take_apart(content: object) -> Content:
-    """Return the parts of a message content.
-
-    Raises:
-        TypeError: The content is neither text nor a list of parts.
-    """
-    if content is None or content == "":
-        return Content()
-    if isinstance(content, str):
-        return Content(texts=(content,))
-    if not isinstance(content, Sequence):
-        message = f"a message's `content` must be a text, a list of parts or None, got {type(content).__name__}"
-        raise TypeError(message)
-    found = _Parts()
-    for part in content:
-        found.add(part)
-    return found.content()
-
-
-def put_together(content: object, cut: Shortened, calls: Sequence[ToolCall] = ()) -> Any:
-    """Return a content with the texts of `cut` in the places of its text parts, everything else as it was.
-
-    A text part of which nothing is left goes; the first attachment that is left out becomes a text part that says so.
-
-    Args:
-        content: The content as it was given.
-        cut: The new texts and arguments.
-        calls: The calls of the message's view, where arguments are shortened.
-    """
-    if content is None or isinstance(content, str):
-        return cut.texts[0] if cut.texts else content
-    if not isinstance(content, Sequence):
-        return content
-    return _Assembly(cut, calls).parts(content)
-
-
-def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts that are sent beside a message's content: a refusal, or reasoning that is handed back."""
-    return tuple(text for key in _BESIDE_CONTENT if isinstance(text := mapping.get(key), str) and text)
-
-
-class _Parts:
-    """The parts of a content, as they are found."""
+class ContentBuilder:
+    """The parts of a content while they are found: its lists are appended to, then `content` returns the value."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -105,45 +65,8 @@ class _Parts:
         self.results: list[ToolResult] = []
         self.thinks = False
 
-    def add(self, part: Any) -> None:
-        kind = kind_of(part)
-        if kind in TEXT_KINDS:
-            self.texts.append(text_of(part))
-        elif kind in ATTACHMENT_KINDS:
-            inside = texts_inside(part)
-            self.verbatim.extend(inside)
-            if not inside:
-                self.attachments.append(Attachment(kind=ATTACHMENT_KINDS[kind], facts=facts_of(part)))
-        elif kind in CALL_KINDS:
-            self.calls.append(call_of(part))
-            self.thinks = self.thinks or self.calls[-1].fixed
-        elif kind == RESULT_KIND and is_readable(part.get("content")):
-            self._add_result(part)
-        else:
-            self.thinks = self.thinks or is_thought(kind)
-            self.verbatim.extend(verbatim_texts(part, kind, self.attachments))
-            if holds_media(part, kind):
-                fixed = not is_attachment(part, kind)
-                self.attachments.append(Attachment(kind="other", fixed=fixed, facts=facts_of(part)))
-
-    def _add_result(self, part: Mapping[str, Any]) -> None:
-        texts, verbatim, attachments = len(self.texts), len(self.verbatim), len(self.attachments)
-        identity = part.get("tool_use_id")
-        inside = take_apart(part.get("content"))
-        self.texts.extend(inside.texts)
-        self.verbatim.extend((str(identity or ""), *inside.verbatim))
-        self.verbatim.extend(text for call in inside.calls for text in (call.id or "", call.name, call.arguments))
-        self.attachments.extend(inside.attachments)
-        self.results.append(
-            ToolResult(
-                call_id=identity if isinstance(identity, str) else None,
-                texts=range(texts, len(self.texts)),
-                verbatim=range(verbatim, len(self.verbatim)),
-                attachments=range(attachments, len(self.attachments)),
-            )
-        )
-
     def content(self) -> Content:
+        """Return the content. Where there is reasoning in it, the arguments of its calls are fixed."""
         return Content(
             texts=tuple(self.texts),
             verbatim=tuple(self.verbatim),
@@ -154,20 +77,107 @@ class _Parts:
         )
 
 
-class _Assembly:
-    """A content that is put together again; texts are handed out in the order in which they were found."""
+def take_apart(content: object) -> Content:
+    """Return the parts of a message content.
 
-    def __init__(self, cut: Shortened, calls: Sequence[ToolCall]) -> None:
+    Raises:
+        TypeError: The content is neither a string nor a list of parts.
+    """
+    if content is None or content == "":
+        return Content()
+    if isinstance(content, str):
+        return Content(texts=(content,))
+    if not isinstance(content, Sequence):
+        message = f"a message's `content` must be a string, a list of parts or None, got {type(content).__name__}"
+        raise TypeError(message)
+    found = ContentBuilder()
+    for part in content:
+        _add(part, found)
+    return found.content()
+
+
+def put_together(content: object, cut: Shortened, calls: Sequence[ToolCall] = ()) -> Any:
+    """Return a content with the texts of `cut` in place of its texts, everything else as it was.
+
+    A part of which no text is left goes; the first attachment that is left out becomes a part that says so.
+
+    Args:
+        content: The content as it was given.
+        cut: The new texts and arguments.
+        calls: The calls of the message's view, where arguments are shortened.
+    """
+    return Assembly(cut, calls).content(content)
+
+
+def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the texts that are sent beside a message's content: a refusal, or reasoning that is sent back."""
+    return tuple(text for key in _BESIDE_CONTENT if isinstance(text := mapping.get(key), str) and text)
+
+
+def _add(part: Any, found: ContentBuilder) -> None:
+    kind = kind_of(part)
+    if kind in TEXT_KINDS:
+        found.texts.append(text_of(part))
+    elif kind in ATTACHMENT_KINDS:
+        inside = texts_inside(part)
+        found.verbatim.extend(inside)
+        if not inside:
+            found.attachments.append(Attachment(kind=ATTACHMENT_KINDS[kind], facts=facts_of(part)))
+    elif kind in CALL_KINDS:
+        found.calls.append(call_of(part))
+        found.thinks = found.thinks or found.calls[-1].fixed
+    elif kind == RESULT_KIND and is_readable(part.get("content")):
+        _add_result(part, found)
+    else:
+        found.thinks = found.thinks or kind in THOUGHT_KINDS
+        found.verbatim.extend(verbatim_texts(part, kind, found.attachments))
+        if holds_media(part, kind):
+            fixed = not is_attachment(part, kind)
+            found.attachments.append(Attachment(kind="other", fixed=fixed, facts=facts_of(part)))
+
+
+def _add_result(part: Mapping[str, Any], found: ContentBuilder) -> None:
+    texts, verbatim, attachments = len(found.texts), len(found.verbatim), len(found.attachments)
+    identity = part.get("tool_use_id")
+    inside = take_apart(part.get("content"))
+    found.texts.extend(inside.texts)
+    found.verbatim.extend((str(identity or ""), *inside.verbatim))
+    found.verbatim.extend(text for call in inside.calls for text in (call.id or "", call.name, call.arguments))
+    found.attachments.extend(inside.attachments)
+    found.results.append(
+        ToolResult(
+            call_id=identity if isinstance(identity, str) else None,
+            texts=range(texts, len(found.texts)),
+            verbatim=range(verbatim, len(found.verbatim)),
+            attachments=range(attachments, len(found.attachments)),
+        )
+    )
+
+
+class Assembly:
+    """Puts contents together again. `content` uses up the texts: call it in the order in which they were taken apart.
+
+    Args:
+        cut: The new texts and arguments.
+        calls: The calls of the message's view, where arguments are shortened.
+    """
+
+    def __init__(self, cut: Shortened, calls: Sequence[ToolCall] = ()) -> None:
         self._cut = cut
         self._calls = ShortenedCalls(calls, cut.arguments)
         self._seen: Counter[str | None] = Counter()
         self._texts = iter(cut.texts)
-        self._said = False
+        self._is_marked = False
 
-    def parts(self, content: Sequence[Any]) -> list[Any]:
-        return [left for part in content for left in self._left_of(part)]
+    def content(self, content: object, text_kind: str = "text") -> Any:
+        """Return the next content; `text_kind` is the kind of a part that says that attachments were left out."""
+        if isinstance(content, str):
+            return next(self._texts, content) if content else content
+        if not isinstance(content, Sequence):
+            return content
+        return [left for part in content for left in self._left_of(part, text_kind)]
 
-    def _left_of(self, part: Any) -> Iterator[Any]:
+    def _left_of(self, part: Any, text_kind: str) -> Iterator[Any]:
         kind = kind_of(part)
         if kind in TEXT_KINDS:
             text = next(self._texts)
@@ -175,21 +185,15 @@ class _Assembly:
                 yield part
             elif text:
                 yield text if isinstance(part, str) else {**part, "text": text}
-        elif kind == RESULT_KIND and is_readable(part.get("content")):
+        elif kind == RESULT_KIND and is_readable(content := part.get("content")):
             if not self._cut.results_omitted:
-                yield self._result(part)
+                left = self.content(content)
+                yield part if left == content else {**part, "content": left}
         elif kind in CALL_KINDS:
             yield self._calls.of(part, self._seen) if self._calls else part
         elif self._cut.attachments_omitted and is_attachment(part, kind):
-            if not self._said:
-                yield {"type": "text", "text": ATTACHMENT_OMITTED}
-            self._said = True
+            if not self._is_marked:
+                yield {"type": text_kind, "text": ATTACHMENT_OMITTED}
+            self._is_marked = True
         else:
             yield part
-
-    def _result(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
-        content = part.get("content")
-        if not content:
-            return part
-        left = next(self._texts) if isinstance(content, str) else self.parts(content)
-        return part if left == content else {**part, "content": left}

@@ -1,4 +1,4 @@
-"""The parts of a message's content: which kind each is, and which have to stay verbatim."""
+"""The parts of a message's content: of which kind each is, and which must stay verbatim."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ CALL_KINDS = frozenset(
 RESULT_KIND = "tool_result"
 MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
 _UNTYPED = ("text", "image", "document", "video", "audio")
-_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+THOUGHT_KINDS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _SEARCH_RESULT = "search_result"
 _READ_TEXT = {"thinking": "thinking", "refusal": "refusal"}
 _UNREAD_KEYS = frozenset({"cache_control", "index", "extras"})
 _SEALED_KEYS = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
-_LONGEST_MEDIA_TYPE = 200
+_LONGEST_MEDIA_TYPE = 200  # characters of a data URI in which `;base64,` is looked for; no media type is longer
 
 
 def kind_of(part: object) -> str:
-    """Return the type of a part; a part that names none is known by its keys.
+    """Return the type of a part; one that names none is recognized by its keys.
 
     Raises:
-        TypeError: It is neither a text nor a mapping.
+        TypeError: It is neither a string nor a mapping.
     """
     if isinstance(part, str):
         return "text"
     if isinstance(part, Mapping):
         return str(part.get("type") or next((key for key in _UNTYPED if key in part), ""))
-    message = f"a part of a message's `content` must be a text or a mapping, got {type(part).__name__}"
+    message = f"a part of a message's `content` must be a string or a mapping, got {type(part).__name__}"
     raise TypeError(message)
 
 
 def is_attachment(part: Any, kind: str) -> bool:
-    """Tell whether a part is something that is not text and may be left out."""
+    """Return whether a part is an attachment that may be left out."""
     if kind in ATTACHMENT_KINDS:
         return not texts_inside(part)
-    if kind in _THOUGHTS or kind.startswith("server_tool") or kind.endswith(RESULT_KIND):
+    if kind in THOUGHT_KINDS or kind.startswith("server_tool") or kind.endswith(RESULT_KIND):
         return False
     return kind not in TEXT_KINDS and kind not in CALL_KINDS and holds_media(part, kind)
 
 
 def holds_media(part: Any, kind: str) -> bool:
-    """Tell whether a part of a kind that is not known names something that is not text."""
+    """Return whether a part of an unknown kind names something that is not text."""
     return kind != _SEARCH_RESULT and not MEDIA_KEYS.isdisjoint(part)
 
 
 def text_of(part: Any) -> str:
-    """Return the text of a text part."""
+    """Return the text of a part that is text."""
     text = part if isinstance(part, str) else part.get("text")
     return text if isinstance(text, str) else ""
 
@@ -76,25 +76,22 @@ def text_of(part: Any) -> str:
 def texts_inside(part: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts of a file that is sent as text; none where its bytes are sent."""
     source = part.get("source")
-    if isinstance(source, Mapping) and source.get("type") == "content":
-        return _texts_of(source.get("content"))
-    text = source.get("data") if isinstance(source, Mapping) and source.get("type") == "text" else part.get("text")
+    kind = source.get("type") if isinstance(source, Mapping) else None
+    if isinstance(source, Mapping) and kind == "content":
+        content = source.get("content")
+        if isinstance(content, str):
+            return (content,) if content else ()
+        pieces = content if isinstance(content, Sequence) else ()
+        return tuple(text_of(piece) for piece in pieces if kind_of(piece) in TEXT_KINDS)
+    text = source.get("data") if isinstance(source, Mapping) and kind == "text" else part.get("text")
     return (text,) if isinstance(text, str) else ()
 
 
 def is_readable(content: object) -> bool:
-    """Tell whether the content of a result is a text or a list of parts."""
+    """Return whether the content of a result is a string or a list of parts."""
     if content is None or isinstance(content, str):
         return True
     return isinstance(content, Sequence) and all(isinstance(part, (str, Mapping)) for part in content)
-
-
-def _texts_of(content: object) -> tuple[str, ...]:
-    if isinstance(content, str):
-        return (content,) if content else ()
-    if not isinstance(content, Sequence):
-        return ()
-    return tuple(text_of(part) for part in content if kind_of(part) in TEXT_KINDS)
 
 
 def verbatim_texts(part: Mapping[str, Any], kind: str, attachments: list[Attachment]) -> list[str]:
@@ -111,18 +108,21 @@ def verbatim_texts(part: Mapping[str, Any], kind: str, attachments: list[Attachm
         return [piece for piece in pieces if piece]
     if kind == "redacted_thinking":
         return []
-    told = {key: _told(value, attachments) for key, value in part.items() if not _is_unread(key, value)}
-    return [json.dumps(told, separators=(",", ":"), ensure_ascii=False, default=str)]
+    left_out = MEDIA_KEYS | _SEALED_KEYS
+    sent = {
+        key: _sent(value, attachments)
+        for key, value in part.items()
+        if key not in _UNREAD_KEYS and not (key in left_out and isinstance(value, str))
+    }
+    return [json.dumps(sent, separators=(",", ":"), ensure_ascii=False, default=str)]
 
 
-def _told(value: object, attachments: list[Attachment]) -> object:
+def _sent(value: object, attachments: list[Attachment]) -> object:
     """Return what of a nested value is sent as text; media inside it are added to `attachments`."""
     if isinstance(value, (list, tuple)):
-        return [_told(item, attachments) for item in value]
-    if isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]:
-        attachments.append(Attachment(kind="other", fixed=True, facts=facts_of({"url": value})))
-        return ""
-    if isinstance(value, (bytes, bytearray, memoryview)):
+        return [_sent(item, attachments) for item in value]
+    is_data_uri = isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]
+    if is_data_uri or isinstance(value, (bytes, bytearray, memoryview)):
         attachments.append(Attachment(kind="other", fixed=True, facts=facts_of({"data": value})))
         return ""
     if not isinstance(value, Mapping):
@@ -135,12 +135,8 @@ def _told(value: object, attachments: list[Attachment]) -> object:
         return {"type": kind, "text": inside}
     if any(isinstance(value.get(key), str) for key in ("data", "base64")):
         attachments.append(Attachment(kind="other", fixed=True, facts=facts_of(value)))
-    return {key: _told(inner, attachments) for key, inner in value.items() if not _is_sealed(key, inner)}
-
-
-def _is_unread(key: object, value: object) -> bool:
-    return key in _UNREAD_KEYS or (key in MEDIA_KEYS | _SEALED_KEYS and isinstance(value, str))
-
-
-def _is_sealed(key: object, value: object) -> bool:
-    return isinstance(value, str) and key in _SEALED_KEYS
+    return {
+        key: _sent(inner, attachments)
+        for key, inner in value.items()
+        if not (isinstance(inner, str) and key in _SEALED_KEYS)
+    }

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.formats.anthropic_messages import fitted_anthropic, fitted_anthropic_system
 from ctxopt_core.formats.openai_messages import fitted_openai
-from ctxopt_core.formats.request_files import RequestFile
-from ctxopt_core.formats.responses.fitted import fitted_responses
-from ctxopt_core.formats.responses.requests import fitted_input
+from ctxopt_core.formats.request_files import RequestFile, Shape
+from ctxopt_core.formats.responses.messages import fitted_responses
+from ctxopt_core.history.trimming import Trimming
+
+_FITTED: Mapping[Shape, Callable[[Sequence[Mapping[str, Any]], Trimming], list[Mapping[str, Any]]]] = {
+    "openai": fitted_openai,
+    "anthropic": fitted_anthropic,
+    "responses": fitted_responses,
+}
 
 
 def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
@@ -27,18 +33,21 @@ def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
     """
     if fitted.unchanged:
         return stored.content
-    messages = _messages(stored, fitted)
+    messages = _FITTED[stored.shape](stored.messages or (), fitted.history)
     if isinstance(stored.content, list):
         return messages
     changed = {**stored.arguments}
-    if stored.shape == "responses":
-        changed[stored.messages_key] = fitted_input(changed[stored.messages_key], messages)
+    if isinstance(changed.get("input"), str) and stored.shape == "responses":
+        changed["input"] = "".join(str(item["content"]) for item in messages)
     elif stored.messages is not None:
         changed[stored.messages_key] = messages
-    if isinstance(changed.get("documents"), list):
-        changed["documents"] = _documents(changed["documents"], fitted)
-    if changed.get("query"):
-        changed["query"] = _query(changed["query"], fitted.query)
+    if isinstance(given := changed.get("documents"), list):
+        texts = fitted.documents.texts
+        cut = {i: text if isinstance(given[i], str) else {**given[i], "text": text} for i, text in texts.items()}
+        changed["documents"] = [cut.get(i, given[i]) for i in fitted.documents.kept]
+    if query := changed.get("query"):
+        left = [text for text in fitted.query if text]
+        changed["query"] = "\n".join(left) if isinstance(query, str) else left
     key = "instructions" if stored.shape == "responses" else "system"
     if changed.get(key):
         changed[key] = fitted_anthropic_system(changed[key], fitted.system)
@@ -47,16 +56,8 @@ def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
     return changed if stored.envelope is None else {**stored.content, stored.envelope: changed}
 
 
-def _messages(stored: RequestFile, fitted: FittedContext) -> list[Mapping[str, Any]]:
-    """Return what is left of the messages or items, in their own shape."""
-    if stored.shape == "responses":
-        return fitted_responses(stored.messages or (), fitted.history)
-    merge = fitted_anthropic if stored.shape == "anthropic" else fitted_openai
-    return merge(stored.messages or (), fitted.history)
-
-
 def as_json(value: Any, *, indent: int | None = None) -> bytes:
-    """Return a value as JSON in UTF-8; texts with lone surrogates are written with escapes, and read back the same.
+    """Return a value as JSON in UTF-8; strings with lone surrogates are written with escapes, and read back the same.
 
     Raises:
         ValueError: It is nested too deeply.
@@ -70,17 +71,3 @@ def as_json(value: Any, *, indent: int | None = None) -> bytes:
     except RecursionError as error:
         message = "the JSON is nested too deeply to be written"
         raise ValueError(message) from error
-
-
-def _documents(given: list[Any], fitted: FittedContext) -> list[Any]:
-    texts = fitted.documents.texts
-    return [_with_text(given[i], texts[i]) if i in texts else given[i] for i in fitted.documents.kept]
-
-
-def _with_text(document: str | Mapping[str, Any], text: str) -> str | Mapping[str, Any]:
-    return text if isinstance(document, str) else {**document, "text": text}
-
-
-def _query(given: str | list[str], left: tuple[str, ...]) -> str | list[str]:
-    texts = [text for text in left if text]
-    return "\n".join(texts) if isinstance(given, str) else texts

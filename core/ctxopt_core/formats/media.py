@@ -1,6 +1,6 @@
-"""What a part of a message tells of the image, the recording or the file in it.
+"""What is known of the image, the recording or the file in a part of a message.
 
-Nothing is downloaded or opened, and of base64 text only the pieces that hold the header are decoded.
+Nothing is downloaded or opened, and of base64 only the pieces that have the header are decoded.
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
-from ctxopt_core.messages.media_facts import MediaFacts
+from ctxopt_core.messages.message import MediaFacts
 
 Read: TypeAlias = Callable[[int, int], bytes]
 """From an offset and a number of bytes to these bytes; fewer, or none, where the file ends."""
 
-
-_HEAD = 32
-_PDF_HEAD = 1024
-_MOST_SEGMENTS = 500
-_LONGEST = 10**7
+_big = partial(int.from_bytes, byteorder="big")
+_little = partial(int.from_bytes, byteorder="little")
+_HEAD = 32  # bytes: the format, and the size of an image in all formats but JPEG
+_PDF_HEAD = 1024  # bytes in which the number of pages of a linearized PDF is; the PDF standard puts it there
+_MOST_SEGMENTS = 500  # of a JPEG or WAV file: it bounds the time that a broken file takes
+_LONGEST = 10**7  # pixels of a side: a header that says more is broken, and its image has the allowance
 _SIZED_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD9)})
 _LINEARIZED = re.compile(rb"/Linearized\b[^>]*?/N\s+(\d{1,6})\b")
@@ -29,15 +31,15 @@ _PAYLOAD_KEYS = ("data", "base64", "bytes", "file_data", "url", "image_url")
 _NESTED_KEYS = ("source", "image_url", "input_audio", "file", "inline_data", "inlineData", "image", "document", "audio")
 _TYPE_KEYS = ("media_type", "mime_type", "mimeType")
 _DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+-]+=[^;,]{0,100})*;base64,")
-_URI_HEAD = 300
+_URI_HEAD = 300  # characters in which the payload of a data URI begins, so that a long string is not searched
 _PLAIN_BASE64 = re.compile(r"[A-Za-z0-9+/]{8,}=*")
-_TRIED = 64
+_TRIED = 64  # characters that must be base64 before a string is decoded as such
 _DETAILS = frozenset({"low", "medium", "high", "original", "ultra_high", "auto"})
 _RESOLUTION = "media_resolution_"
 
 
 def header_facts(read: Read) -> MediaFacts | None:
-    """Return what the first bytes of a file tell; None where they are of no known kind."""
+    """Return what the first bytes of a file say; None where its format is unknown."""
     head = read(0, _HEAD)
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return _image("image/png", _big(head[16:20]), _big(head[20:24]))
@@ -62,7 +64,7 @@ def _image(media_type: str, width: int, height: int) -> MediaFacts:
 
 
 def _jpeg_size(read: Read) -> tuple[int, int]:
-    """Go from segment to segment, over thumbnails and color profiles, to the frame that has the size."""
+    """Return width and height from the frame that has them, after thumbnails and color profiles; zeros for none."""
     position = 2
     for _ in range(_MOST_SEGMENTS):
         segment = read(position, 9)
@@ -93,7 +95,7 @@ def _webp_size(head: bytes) -> tuple[int, int]:
 
 
 def _wav(read: Read) -> MediaFacts:
-    """Return the length of a recording: the bytes of its data over the bytes of a second."""
+    """Return the length of a recording: the bytes of its data divided by the bytes of a second."""
     position, bytes_per_second = 12, 0
     for _ in range(_MOST_SEGMENTS):
         chunk = read(position, 20)
@@ -110,16 +112,8 @@ def _wav(read: Read) -> MediaFacts:
     return MediaFacts(media_type="audio/wav")
 
 
-def _big(data: bytes) -> int:
-    return int.from_bytes(data, "big")
-
-
-def _little(data: bytes) -> int:
-    return int.from_bytes(data, "little")
-
-
 def facts_of(part: Mapping[str, Any]) -> MediaFacts | None:
-    """Return what a part tells of what is in it; None where it tells nothing."""
+    """Return what a part says of the image, recording or file in it; None where it says nothing."""
     found, declared, detail = None, None, None
     for mapping in _mappings(part):
         declared = declared or next((mapping[key] for key in _TYPE_KEYS if isinstance(mapping.get(key), str)), None)
@@ -133,7 +127,7 @@ def facts_of(part: Mapping[str, Any]) -> MediaFacts | None:
 
 
 def _mappings(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the part and the mappings in which a part names its payload."""
+    """Yield a part and the mappings in it that can have its payload."""
     yield part
     for key in _NESTED_KEYS:
         nested = part.get(key)
@@ -157,7 +151,8 @@ def _detail(mapping: Mapping[str, Any]) -> str | None:
 
 def _facts_of_payload(payload: object) -> MediaFacts | None:
     if isinstance(payload, (bytes, bytearray, memoryview)):
-        return header_facts(_reader_of_bytes(memoryview(payload)))
+        data = memoryview(payload)
+        return header_facts(lambda offset, length: bytes(data[offset : offset + length]))
     if not isinstance(payload, str) or not payload:
         return None
     uri = _DATA_URI.match(payload, 0, _URI_HEAD)
@@ -168,12 +163,8 @@ def _facts_of_payload(payload: object) -> MediaFacts | None:
     return MediaFacts(media_type=uri[1]) if facts is None and uri and uri[1] else facts
 
 
-def _reader_of_bytes(data: memoryview) -> Read:
-    return lambda offset, length: bytes(data[offset : offset + length])
-
-
 def _reader_of_base64(text: str, start: int) -> Read:
-    """Return a reader of base64 text that decodes the groups that are asked for, four characters for three bytes."""
+    """Return a reader of base64 that decodes only the groups that are asked for, four characters for three bytes."""
 
     def read(offset: int, length: int) -> bytes:
         first, last = offset // 3, (offset + length + 2) // 3

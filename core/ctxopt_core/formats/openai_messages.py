@@ -1,4 +1,4 @@
-"""OpenAI-shaped message mappings as messages, and back with shortened texts."""
+"""OpenAI-shaped message mappings as `Message` views, and back with shorter texts."""
 
 from __future__ import annotations
 
@@ -6,40 +6,53 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctxopt_core.formats.checks import MESSAGE_FIELDS
+from ctxopt_core.formats.checks import FLAT_MESSAGE, check
 from ctxopt_core.formats.content_blocks import extra_texts, put_together, take_apart
-from ctxopt_core.formats.json_values import check_fields
 from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of, thinks_beside_content
 from ctxopt_core.history.trimming import Trimming, kept_items
 from ctxopt_core.messages.message import Message, ToolCall
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
+from ctxopt_core.messages.message_views import LazyMessages
 from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
 from ctxopt_core.shortening.shorten_message import Shortened
 
 _PLAIN_KEYS = frozenset({"role", "content"})
-_SPOKEN_KEYS = frozenset({"role", "content", "name"})
+_NAMED_KEYS = _PLAIN_KEYS | {"name"}
 ROLE_NAMES: Mapping[str, str] = {"human": "user", "ai": "assistant", "model": "assistant", "chatbot": "assistant"}
+
+
+class OpenAIMessages(LazyMessages[Mapping[str, Any]]):
+    """Lazy views of OpenAI-shaped messages.
+
+    Args:
+        mappings: The messages, oldest first.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(mappings, message_from_openai, plain_openai, stated_role)
 
 
 def message_from_openai(mapping: Mapping[str, Any]) -> Message:
     """Return the view of one OpenAI-shaped message.
 
     Raises:
-        TypeError: It is not a mapping with a text `role`, or its content, its name or its calls are of no known shape.
+        TypeError: It is not a mapping with a string `role`, or its content, its name or its calls are of no
+            known shape.
     """
     role = role_of(mapping)
-    said = mapping.get("content")
+    given = mapping.get("content")
     name = mapping.get("name") or None
-    if said and isinstance(said, str) and mapping.keys() <= _SPOKEN_KEYS and isinstance(name, str | None):
-        return Message(role=role, content=said, name=name, synthetic=is_placeholder_message(role, (said,)))
-    check_fields(mapping, MESSAGE_FIELDS, "message")
-    content = take_apart(said)
+    if given and isinstance(given, str) and mapping.keys() <= _NAMED_KEYS and isinstance(name, str | None):
+        return Message(role=role, content=given, name=name, synthetic=is_placeholder_message(role, (given,)))
+    check(mapping, FLAT_MESSAGE, "message")
+    content = take_apart(given)
     calls = tuple(_calls(mapping, fixed=content.thinks or thinks_beside_content(mapping)))
     known = {call.id for call in calls}
     texts = content.texts
     return Message(
         role=role,
-        content=texts[0] if isinstance(said, str) and texts else texts,
+        content=texts[0] if isinstance(given, str) and texts else texts,
         verbatim=(*content.verbatim, *extra_texts(mapping)),
         name=name,
         tool_calls=calls + tuple(call for call in content.calls if call.id not in known),
@@ -51,7 +64,7 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
 
 
 def shortened_openai(mapping: Mapping[str, Any], cut: Shortened) -> dict[str, Any]:
-    """Return a copy of an OpenAI-shaped message with shortened texts and arguments; every other key is as it was."""
+    """Return a copy of an OpenAI-shaped message with the texts and arguments of `cut`; other keys are as they were."""
     if not cut.arguments:
         return {**mapping, "content": put_together(mapping.get("content"), cut)}
     calls = message_from_openai(mapping).tool_calls
@@ -70,7 +83,12 @@ def placeholder_openai(text: str) -> dict[str, Any]:
 
 
 def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
-    """Return the OpenAI-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder."""
+    """Return the OpenAI-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder.
+
+    Args:
+        mappings: The messages that were given.
+        trimming: What is kept of them.
+    """
     return kept_items(
         mappings,
         trimming,
@@ -83,45 +101,22 @@ def role_of(mapping: Mapping[str, Any]) -> str:
     """Return the role of an OpenAI-shaped message.
 
     Raises:
-        TypeError: It is not a mapping with a text `role`.
+        TypeError: It is not a mapping with a string `role`.
     """
     role = mapping.get("role", mapping.get("type")) if isinstance(mapping, Mapping) else None
     if not isinstance(role, str):
-        message = f"a message must be a mapping with a text `role`, got {type(mapping).__name__}"
+        message = f"a message must be a mapping with a string `role`, got {type(mapping).__name__}"
         raise TypeError(message)
     return ROLE_NAMES.get(role, role)
 
 
-class OpenAIMessages:
-    """Lazy views of OpenAI-shaped messages."""
-
-    __slots__ = ("_mappings",)
-
-    def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
-        self._mappings = mappings
-
-    def __len__(self) -> int:
-        return len(self._mappings)
-
-    def __getitem__(self, index: int) -> Message:
-        return message_from_openai(self._mappings[index])
-
-    def plain(self, index: int) -> tuple[str, str] | None:
-        """Return (role, text) of a message that has nothing else."""
-        return plain_openai(self._mappings[index])
-
-    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
-        """Yield what `plain` returns for each message before `stop`, newest first."""
-        return backwards(plain_openai, self._mappings, stop)
-
-    def system_indices(self, start: int, stop: int) -> Sequence[int]:
-        """Return the indices of system and developer messages in [start, stop)."""
-        mappings = self._mappings
-        return [i for i in range(start, stop) if (mappings[i].get("role") or mappings[i].get("type")) in SYSTEM_ROLES]
+def stated_role(mapping: Mapping[str, Any]) -> Any:
+    """Return what a message names as its role, unchecked: enough for a scan that looks for system messages."""
+    return mapping.get("role") or mapping.get("type")
 
 
 def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return (role, text) of an OpenAI-shaped message that has nothing else, else None."""
+    """Return (role, content) of an OpenAI-shaped message that has nothing else, else None."""
     if len(mapping) != len(_PLAIN_KEYS):
         return None
     content, role = mapping.get("content"), mapping.get("role")

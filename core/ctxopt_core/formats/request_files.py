@@ -1,4 +1,4 @@
-"""Requests as they lie in files: JSON for the APIs of OpenAI or Anthropic, or with documents and a query beside it."""
+"""Requests in files: JSON for the APIs of OpenAI or Anthropic, or messages with documents and a query."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ctxopt_core.documents.document import Document
 from ctxopt_core.formats.anthropic_messages import AnthropicMessages, anthropic_system_texts
-from ctxopt_core.formats.checks import check_arguments, check_message, documents_of, schemas_of
-from ctxopt_core.formats.json_values import RefusedJSONError, parsed, refuse
+from ctxopt_core.formats.checks import ARGUMENTS, MESSAGE, check, list_of, refuse
+from ctxopt_core.formats.json_values import RefusedJSONError, parsed
 from ctxopt_core.formats.openai_messages import OpenAIMessages
 from ctxopt_core.formats.responses.groups import is_list_of_items
-from ctxopt_core.formats.responses.requests import holds_input, items_of, read_items
+from ctxopt_core.formats.responses.requests import holds_input, items_of, places_of, read_items
 from ctxopt_core.messages.message_views import MessageViews
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelInfo, first_name, first_tokens
+from ctxopt_core.providers.tool_schemas import schemas_in
 from ctxopt_core.request import ContextRequest
 
 __all__ = ["EXPECTED", "RequestFile", "Shape", "parsed", "read_request", "request_file", "request_in"]
@@ -30,20 +32,18 @@ _BLANK = "\ufeff \t\r\n"
 _ENVELOPES = ("body", "params")
 _ANTHROPIC_PARTS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 _OPENAI_ROLES = frozenset({"system", "developer", "tool", "function"})
-_SPEAKERS = ("user", "assistant")
-_PLAIN_KEYS = 2
 _OPENAI_KEYS = frozenset({"tool_calls", "function_call"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFile:
-    """A request as it lies in a file.
+    """A request as it is in a file.
 
     Args:
-        content: The JSON value that the file holds.
-        envelope: The key of `content` under which the request lies, as in the lines of batch APIs; None where
-            `content` is the request.
-        messages: The message mappings, or the items; None where there are none beside documents.
+        content: The JSON value of the file.
+        envelope: The key of `content` that has the request, as in the lines of batch APIs; None where `content` is the
+            request.
+        messages: The message mappings, or the items; None where there are only documents.
         shape: Whose messages they are.
         request: What is fitted.
     """
@@ -56,7 +56,7 @@ class RequestFile:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """What lies beside the messages; nothing for a bare list of them."""
+        """What goes with the messages; nothing for a bare list of them."""
         if isinstance(self.content, list):
             return {}
         inside: Mapping[str, Any] = self.content if self.envelope is None else self.content[self.envelope]
@@ -64,7 +64,7 @@ class RequestFile:
 
     @property
     def messages_key(self) -> str:
-        """The key under which messages lie beside other arguments."""
+        """The key of the messages among the arguments."""
         return "input" if self.shape == "responses" else "messages"
 
     @property
@@ -79,15 +79,15 @@ class RequestFile:
 
 
 def request_file(content: Any) -> RequestFile | None:
-    """Return the request that a JSON value holds; None where it holds none.
+    """Return the request in a JSON value; None where it has none.
 
-    It is a list of messages, or an object with `messages` or `documents` and whatever else goes with them: `query`,
-    `system`, `tools`, `response_format`. For OpenAI's Responses API it is a list of items, or an object with `input`.
-    In the lines of batch APIs it lies under `body` or `params`.
+    It is a list of messages, or an object with `messages` or `documents` and what goes with them: `query`, `system`,
+    `tools`, `response_format`. For OpenAI's Responses API it is a list of items, or an object with `input`.
+    In the lines of batch APIs it is under `body` or `params`.
 
     Raises:
         TypeError: A message, an item, a document or what goes with them is of no known shape.
-        ValueError: The request goes on from something that only its provider knows, so that it cannot be counted.
+        ValueError: The request continues something that is stored at its provider, so that it cannot be counted.
     """
     if isinstance(content, list):
         if is_list_of_items(content):
@@ -107,11 +107,11 @@ def request_file(content: Any) -> RequestFile | None:
 
 
 def read_request(text: str) -> RequestFile:
-    """Return the request that a JSON text holds.
+    """Return the request in a JSON string.
 
     Raises:
         TypeError: A part of it is of no known shape.
-        ValueError: The text is not JSON, or no request.
+        ValueError: The string is not JSON, or no request.
     """
     if not text.strip(_BLANK):
         message = f"there is nothing to be read; {EXPECTED}"
@@ -125,18 +125,23 @@ def read_request(text: str) -> RequestFile:
 
 
 def request_in(text: str) -> RequestFile | None:
-    """Return the request that a file holds; None where it holds a bare text. JSON of another shape is a text, too.
+    """Return the request in the text of a file; None where it has plain text, or JSON of another shape.
 
     Raises:
         TypeError: It has messages or documents, and one of them is of no known shape.
-        ValueError: It is a request that cannot be counted, or whose JSON not all would read alike.
+        ValueError: It is a request that cannot be counted, or whose JSON not all readers read alike.
     """
     if not text.lstrip(_BLANK).startswith(("{", "[")):
         return None
     try:
         content = parsed(text)
     except RefusedJSONError:
-        if _read_leniently(text) is None:
+        # Any text may look like JSON: what not all readers read alike is refused only where it is a request.
+        try:
+            lenient = json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError):
+            return None
+        if request_file(lenient) is None:
             return None
         raise
     except ValueError:
@@ -144,33 +149,26 @@ def request_in(text: str) -> RequestFile | None:
     return request_file(content)
 
 
-def _read_leniently(text: str) -> RequestFile | None:
-    """Return the request that readers find who do not mind what `parsed` refuses."""
-    try:
-        content = json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
-    return request_file(content)
-
-
 def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> RequestFile:
-    check_arguments(beside)
+    check(beside, ARGUMENTS, "")
     if messages is not None and not isinstance(messages, list):
-        refuse("messages", "a list of messages", messages, "leave it out where there are none")
+        refuse(messages, list_of(MESSAGE, "a list of messages"), "messages")
     rows = messages or ()
     others = [index for index, row in enumerate(rows) if not _is_plain(row)]
-    for index in others:
-        check_message(rows[index], f"messages[{index}]")
+    places = {index: f"messages[{index}]" for index in others}
+    for index, place in places.items():
+        check(rows[index], MESSAGE, place)
     shape = _shape_of([rows[index] for index in others], beside)
     views = AnthropicMessages(rows) if shape == "anthropic" else OpenAIMessages(rows)
-    _look_at(views, others)
+    _read_once(views, places.items())
     request = _request(beside, views, anthropic_system_texts(beside.get("system")))
     return RequestFile(content=content, envelope=envelope, messages=messages, shape=shape, request=request)
 
 
 def _of_items(content: Any, envelope: str | None, items: Sequence[Any], beside: Mapping[str, Any]) -> RequestFile:
-    check_arguments(beside)
+    check(beside, ARGUMENTS, "")
     views = read_items(items, beside)
+    _read_once(views, enumerate(places_of(views)))
     request = _request(beside, views, beside.get("instructions") or ())
     return RequestFile(content=content, envelope=envelope, messages=items, shape="responses", request=request)
 
@@ -179,27 +177,51 @@ def _request(beside: Mapping[str, Any], views: MessageViews, system: tuple[str, 
     return ContextRequest(
         system=system,
         query=beside.get("query") or (),
-        documents=documents_of(beside),
+        documents=tuple(map(_document, beside.get("documents") or ())),
         history=views,
-        tools=schemas_of(beside),
+        tools=(*schemas_in(beside), *_text_formats(beside.get("text"))),
     )
 
 
-def _look_at(views: MessageViews, indices: Iterable[int]) -> None:
-    """Read messages once, so that what is of no known shape is an error now, which says where."""
-    for index in indices:
+def _document(given: str | Mapping[str, Any]) -> Document:
+    if isinstance(given, str):
+        return Document(text=given)
+    identity, source = given.get("id"), given.get("source")
+    return Document(
+        text=given["text"],
+        id=None if identity is None else str(identity),
+        score=given.get("score"),
+        source=source if isinstance(source, str) else None,
+    )
+
+
+def _text_formats(text: object) -> Iterable[Any]:
+    """Return the response format that the Responses API takes in its argument `text`."""
+    form = text.get("format") if isinstance(text, Mapping) else None
+    return [form] if isinstance(form, Mapping) and form.get("type") != "text" else []
+
+
+def _read_once(views: MessageViews, places: Iterable[tuple[int, str]]) -> None:
+    """Read messages once, so that one of no known shape is an error now, which names its place."""
+    for index, place in places:
         try:
             _ = views[index]
         except (TypeError, ValueError) as error:
-            message = f"`messages[{index}]`: {error}"
+            message = f"`{place}`: {error}"
             raise type(error)(message) from error
 
 
-def _shape_of(rows: Sequence[Any], beside: Mapping[str, Any]) -> Shape:
-    """Tell whose messages these are; OpenAI's where nothing tells, since plain ones look the same."""
-    if any(map(_has_anthropic_parts, rows)):
+def _shape_of(rows: Sequence[Mapping[str, Any]], beside: Mapping[str, Any]) -> Shape:
+    """Return whose messages these are: OpenAI's where nothing shows it, since plain ones look the same."""
+    if any(_has_anthropic_parts(row.get("content")) for row in rows):
         return "anthropic"
-    return "anthropic" if "system" in beside and not any(map(_is_only_openai, rows)) else "openai"
+    is_openai = any(row.get("role") in _OPENAI_ROLES or not _OPENAI_KEYS.isdisjoint(row) for row in rows)
+    return "anthropic" if "system" in beside and not is_openai else "openai"
+
+
+def _has_anthropic_parts(content: object) -> bool:
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in parts)
 
 
 def _is_message(item: object) -> bool:
@@ -207,18 +229,7 @@ def _is_message(item: object) -> bool:
 
 
 def _is_plain(row: object) -> bool:
-    """Tell whether a row has the shape that all chat APIs share: a user's or an assistant's text and nothing else."""
-    if not isinstance(row, dict) or len(row) != _PLAIN_KEYS:
+    """Return whether a row has the shape that all chat APIs share: the string of a user or of an assistant."""
+    if not isinstance(row, dict) or row.keys() != {"role", "content"}:
         return False
-    return row.get("role") in _SPEAKERS and isinstance(row.get("content"), str)
-
-
-def _is_only_openai(item: object) -> bool:
-    return isinstance(item, Mapping) and (item.get("role") in _OPENAI_ROLES or not _OPENAI_KEYS.isdisjoint(item))
-
-
-def _has_anthropic_parts(message: object) -> bool:
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if not isinstance(content, list):
-        return False
-    return any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in content)
+    return row["role"] in ("user", "assistant") and isinstance(row["content"], str)

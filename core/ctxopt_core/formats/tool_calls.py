@@ -1,4 +1,4 @@
-"""Tool calls in the mappings of chat APIs and frameworks: read, told whether they may be edited, and made shorter."""
+"""Tool calls in the mappings of chat APIs and frameworks: how they are read and copied with shorter arguments."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ctxopt_core.messages.message import ToolCall
 
 _ARGUMENT_KEYS = ("arguments", "args", "input")
 _STREAMED_KEY = "partial_json"
-_THOUGHT_KINDS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _THOUGHT_WORDS = ("reasoning", "thinking", "thought")
 _SIGNATURE_WORDS = ("signature", "encrypted")
+# Levels of nesting: Google's signature is on the third, in `extra_content` and there in `google`. One that is deeper is
+# not found, and the provider would refuse the shortened call.
 _DEEPEST_SIGNATURE = 3
 
 
@@ -22,7 +23,8 @@ def call_of(part: Mapping[str, Any], *, fixed: bool = False) -> ToolCall:
 
     Args:
         part: The mapping.
-        fixed: Whether something beside the call vouches for its arguments; a signature on the call itself does, too.
+        fixed: Whether the arguments must stay as they are because of what is beside the call. A signature on the call
+            fixes them, too.
     """
     inner = _inner(part)
     key = _argument_key(inner)
@@ -35,7 +37,7 @@ def call_of(part: Mapping[str, Any], *, fixed: bool = False) -> ToolCall:
 
 
 def arguments_text(arguments: object) -> str:
-    """Return call arguments as the text that is sent: none as an empty text, mappings as JSON."""
+    """Return call arguments as the string that is sent: none as an empty string, mappings as JSON."""
     if arguments is None:
         return ""
     if isinstance(arguments, str):
@@ -44,7 +46,7 @@ def arguments_text(arguments: object) -> str:
 
 
 def is_signed(part: Mapping[str, Any], levels: int = _DEEPEST_SIGNATURE) -> bool:
-    """Tell whether a call carries a signature of its provider, beside its arguments or in its extras."""
+    """Return whether a call has a signature of its provider, beside its arguments or in its extras."""
     for key, value in part.items():
         if not value or key in _ARGUMENT_KEYS:
             continue
@@ -55,21 +57,16 @@ def is_signed(part: Mapping[str, Any], levels: int = _DEEPEST_SIGNATURE) -> bool
     return False
 
 
-def is_thought(kind: str) -> bool:
-    """Tell whether a part of this kind is reasoning that the provider wants back as it was."""
-    return kind in _THOUGHT_KINDS
-
-
 def thinks_beside_content(mapping: Mapping[str, Any]) -> bool:
-    """Tell whether reasoning is handed back beside a message's content."""
+    """Return whether there is reasoning beside a message's content that the provider wants back."""
     return any(value and any(word in str(key) for word in _THOUGHT_WORDS) for key, value in mapping.items())
 
 
 class ShortenedCalls:
-    """Shorter arguments of a message's calls, found again wherever the message repeats a call.
+    """Shorter arguments of a message's calls, for each place in which the message repeats a call.
 
-    A message may hold one call several times, as a call and as a part of its content. Ids may repeat, so that within
-    each place the calls of one id are told apart by their order.
+    A message may have one call several times, as a call and as a part of its content. Ids may repeat, so that within
+    each place the calls of one id are distinguished by their order.
 
     Args:
         calls: The calls of the message's view.
@@ -91,14 +88,14 @@ class ShortenedCalls:
         """Return the calls of one place, copies where they are shorter.
 
         Args:
-            parts: The calls; whatever is no mapping is passed on.
-            seen: How often each id has occurred in this place; counted on.
+            parts: The calls; what is no mapping is returned as it is.
+            seen: How often each id has occurred in this place; it is updated.
         """
         occurred: Counter[str | None] = Counter() if seen is None else seen
         return [self.of(part, occurred) if isinstance(part, Mapping) else part for part in parts]
 
     def of(self, part: Mapping[str, Any], seen: Counter[str | None]) -> Mapping[str, Any]:
-        """Return a call, or a copy with shorter arguments; `seen` is counted on."""
+        """Return a call, or a copy with shorter arguments; `seen` is updated."""
         identity = _identity(part)
         arguments = self._arguments.get((identity, seen[identity]))
         seen[identity] += 1
@@ -106,7 +103,7 @@ class ShortenedCalls:
 
 
 def _with_arguments(part: Mapping[str, Any], arguments: str) -> Mapping[str, Any]:
-    """Return a copy of a call in its own shape: arguments stay a text or a mapping, as they were."""
+    """Return a copy of a call in its own shape: arguments stay a string or a mapping, as they were."""
     for outer in ("function", "custom"):
         if isinstance(part.get(outer), Mapping) and _inner(part) is part[outer]:
             return {**part, outer: _with_arguments(part[outer], arguments)}

@@ -1,40 +1,88 @@
-"""One message of a conversation, as it is counted and cut."""
+"""One message of a conversation, as it is counted and cut, and the parts of one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
-
-from ctxopt_core.messages.media_facts import MediaFacts
 
 AttachmentKind = Literal["image", "audio", "video", "file", "other"]
 Provider = Literal["openai", "anthropic", "google"]
 """Whose published rules say what an attachment costs."""
 
 TOOL_ROLES = frozenset({"tool", "function"})
+# Tokens of an attachment of unknown size, by its kind. They are allowances and no bounds: an image of 1,024 x 1,024
+# pixels has 765 tokens in gpt-4o, and a long file has more. A larger figure leaves more of the window unused, a smaller
+# one lets more requests over it; `ContextBudget(attachment_tokens=...)` sets others.
 ALLOWANCES: Mapping[str, int] = MappingProxyType({"image": 850, "file": 1000, "audio": 500, "video": 500, "other": 500})
-ANTHROPIC_IMAGE_TOKENS = 1_500
+ANTHROPIC_IMAGE_TOKENS = 1_500  # tokens of an image of unknown size; Claude scales images to 1,568 tokens and more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaFacts:
+    """What is known of an image, a recording or a file. Whatever is not known is None.
+
+    Args:
+        media_type: Its type by its first bytes, else as it is declared, for example `image/png`.
+        width: Width of an image in pixels.
+        height: Height of an image in pixels.
+        detail: The resolution that is asked for: `low`, `medium`, `high`, `original`, `ultra_high` or `auto`.
+        seconds: Length of a recording in seconds.
+        pages: Pages of a document.
+
+    Raises:
+        ValueError: A figure is not above 0.
+    """
+
+    media_type: str | None = None
+    width: int | None = None
+    height: int | None = None
+    detail: str | None = None
+    seconds: float | None = None
+    pages: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("width", "height", "seconds", "pages"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                message = f"`{name}` must be above 0, or None where it is not known, got {value!r}"
+                raise ValueError(message)
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height in pixels, where both are known."""
+        return None if self.width is None or self.height is None else (self.width, self.height)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """Something in a message that is not text. It is kept as it is or left out whole; its bytes are never counted.
+    """An image, a recording or a file in a message. It is kept as it is or left out; its bytes are never counted.
 
     Args:
         kind: What it is.
         tokens: Its cost in tokens where that is known; None for what the rules of the model's provider say of `facts`,
-            or else the allowance of its kind (image 850, of Claude 1,500, file 1,000, others 500).
-        fixed: Whether it stays while its message stays, since it is inside something that may not be edited.
+            or else the allowance of its kind (image 850, for Claude 1,500, file 1,000, others 500).
         facts: What is known of it: size, length, pages.
-        provider: Whose form it is written in, where that tells; it decides where no model is named.
+        provider: The provider in whose form it is written, where that is known; its rules apply where no model is
+            named.
+        fixed: Whether it stays while its message stays, since it is inside something that may not be edited.
+
+    Raises:
+        ValueError: The kind is unknown, or the tokens are below 0.
+
+    Example:
+        >>> from ctxopt_core import Attachment
+        >>> Attachment(kind="image").cost, Attachment(kind="image", tokens=85).cost
+        (850, 85)
     """
 
     kind: AttachmentKind = "other"
     tokens: int | None = None
     facts: MediaFacts | None = None
     provider: Provider | None = None
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in ALLOWANCES:
@@ -44,23 +92,27 @@ class Attachment:
             message = f"`tokens` must be a number of tokens, 0 or more, or None, got {self.tokens!r}"
             raise ValueError(message)
 
-    fixed: bool = False
-
     @property
     def cost(self) -> int:
-        """Tokens that are charged for it where nothing else is known."""
+        """Its tokens where no model is known."""
         return allowance(self.kind, self.provider) if self.tokens is None else self.tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call that an assistant message makes.
+    """A tool call in an assistant message.
 
     Args:
-        id: What its result refers to; None in the legacy form, where the name is what links them.
+        id: What its result refers to; None in the legacy form, where the result has the name of the tool.
         name: The tool.
-        arguments: The arguments as the text that is sent.
-        fixed: Whether the arguments stay as they are, since reasoning beside them or a signature vouches for them.
+        arguments: The arguments as the string that is sent.
+        fixed: Whether the arguments must stay as they are, because of reasoning beside them or a signature.
+
+    Example:
+        >>> from ctxopt_core import Message, ToolCall
+        >>> call = ToolCall(id="call_1", name="look_up", arguments='{"city": "Oslo"}')
+        >>> Message(role="assistant", tool_calls=(call,)).tool_calls[0].name
+        'look_up'
     """
 
     id: str | None = None
@@ -71,13 +123,20 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """A result that stands inside a user's message, where Anthropic's API wants it.
+    """A tool result inside a user's message, where Anthropic's API wants it.
 
     Args:
-        call_id: The call that it answers; None where that is not said.
-        texts: Which of the message's texts are its own, as a range of their positions.
-        verbatim: Which of the message's verbatim texts are its own; the id is one of them.
-        attachments: Which of the message's attachments are its own.
+        call_id: The call that it answers; None where that is unknown.
+        texts: Which of the message's texts belong to it, as a range of their positions.
+        verbatim: Which of the message's verbatim texts belong to it; the id is one of them.
+        attachments: Which of the message's attachments belong to it.
+
+    Example:
+        >>> from ctxopt_core import Message, ToolResult
+        >>> result = ToolResult(call_id="call_1", texts=range(0, 1))
+        >>> message = Message(role="user", content=("4 degrees", "Thanks. And Bergen?"), tool_results=(result,))
+        >>> [message.texts[i] for i in message.spoken]
+        ['Thanks. And Bergen?']
     """
 
     call_id: str | None = None
@@ -92,14 +151,21 @@ class Message:
 
     Args:
         role: `system`, `developer`, `user`, `assistant`, `tool`, `function`; any other is treated as `assistant`.
-        content: The text, or one text for each text part.
-        verbatim: Further text that is sent and counted but never shortened, such as reasoning or citations.
+        content: The text, or a tuple with the text of each part.
+        verbatim: Other text that is sent and counted but never shortened, such as reasoning or citations.
         name: The speaker's name.
-        tool_calls: The calls it makes.
+        tool_calls: The calls in it.
         tool_call_id: The call that it answers.
-        tool_results: The results that stand in it, where it is a user's message.
+        tool_results: The results inside it, where it is a user's message.
         attachments: What is not text.
-        synthetic: Whether it is a placeholder that an earlier fit put there.
+        synthetic: Whether it is the placeholder of an earlier fit.
+
+    Example:
+        >>> from ctxopt_core import Message, ToolCall
+        >>> Message(role="user", content="Is it cold in Oslo?").texts
+        ('Is it cold in Oslo?',)
+        >>> Message(role="assistant", tool_calls=(ToolCall(name="look_up"),)).plain
+        False
     """
 
     role: str
@@ -121,12 +187,12 @@ class Message:
 
     @property
     def spoken(self) -> tuple[int, ...]:
-        """Positions of the texts that belong to no result."""
+        """Positions of the texts that the speaker wrote: those that belong to no result."""
         return _outside(len(self.texts), [result.texts for result in self.tool_results])
 
     @property
     def speaks_beside_results(self) -> bool:
-        """Whether results stand in it, and something else, too."""
+        """Whether it has results and something else, too."""
         results = self.tool_results
         if not results:
             return False
@@ -141,7 +207,7 @@ class Message:
 
     @property
     def plain(self) -> bool:
-        """Whether role and one text are all there is to it."""
+        """Whether it has a role and one text and nothing else."""
         return (
             isinstance(self.content, str)
             and not self.tool_calls
@@ -155,12 +221,12 @@ class Message:
 
     @property
     def empty(self) -> bool:
-        """Whether it says nothing and calls nothing."""
+        """Whether it has no text, no call and no attachment."""
         return not (self.tool_calls or self.attachments or self.verbatim or any(text.strip() for text in self.texts))
 
     @property
     def beside_results(self) -> Message:
-        """What is left of it without the results in it: they are still named, but nothing of them is there."""
+        """The message without the content of its results: they are still named."""
         results = self.tool_results
         if not results:
             return self
@@ -176,7 +242,7 @@ class Message:
 
 
 def allowance(kind: AttachmentKind, provider: Provider | None = None) -> int:
-    """Return what an attachment of which nothing is known is charged, in tokens."""
+    """Return the tokens of an attachment of which only the kind is known."""
     return ANTHROPIC_IMAGE_TOKENS if kind == "image" and provider == "anthropic" else ALLOWANCES[kind]
 
 

@@ -1,13 +1,13 @@
-"""How a conversation is handed over: as messages, or as views that are built when they are looked at."""
+"""Lazy sequences of messages: a message is built when it is read, so that a fit does not pay for a long history."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from operator import attrgetter
+from typing import Generic, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from ctxopt_core.messages.message import Message
+from ctxopt_core.messages.message import Message
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 Item = TypeVar("Item")
@@ -17,9 +17,9 @@ class MessageViews(Protocol):
     """A lazy sequence of messages that can answer the two questions of a scan cheaply.
 
     1. `len()` costs nothing; `views[i]` builds the full view of message i, equal at every call.
-    2. `plain(i)` is (role, text) where that is all there is to message i, else None. The text is the very string that
+    2. `plain(i)` is (role, content) where message i has nothing else, else None. The content is the very string that
        is sent, so that its count can be cached.
-    3. `backwards(stop)` gives `plain(i)` for i from `stop` - 1 down to 0, lazily: the form for a scan.
+    3. `backwards(stop)` yields `plain(i)` for i from `stop` - 1 down to 0, lazily: the form for a scan.
     4. `system_indices(start, stop)` are the system and developer messages in that range, ascending.
     """
 
@@ -30,7 +30,7 @@ class MessageViews(Protocol):
         """Return the full view of message `index`."""
 
     def plain(self, index: int) -> tuple[str, str] | None:
-        """Return (role, text) of a message that has nothing else."""
+        """Return (role, content) of a message that has nothing else."""
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield what `plain` returns for each message before `stop`, newest first."""
@@ -39,38 +39,60 @@ class MessageViews(Protocol):
         """Return the indices of system and developer messages in [start, stop)."""
 
 
-class MessageList:
-    """`MessageViews` over messages that exist already."""
+class LazyMessages(Generic[Item]):
+    """`MessageViews` over the messages of any API or framework, by three functions that read one of them.
 
-    __slots__ = ("_messages",)
+    Args:
+        items: The messages in their own form, oldest first. They are neither copied nor changed.
+        view: Returns the full view of an item.
+        plain: Returns (role, content) of an item that has nothing else, else None. It is called for each item of a
+            scan, so it looks at no more than it must.
+        role: Returns the role of an item.
+    """
 
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = messages
+    __slots__ = ("_plain", "_role", "_view", "items")
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        view: Callable[[Item], Message],
+        plain: Callable[[Item], tuple[str, str] | None],
+        role: Callable[[Item], str | None],
+    ) -> None:
+        self.items = items
+        self._view, self._plain, self._role = view, plain, role
 
     def __len__(self) -> int:
-        return len(self._messages)
+        return len(self.items)
 
     def __getitem__(self, index: int) -> Message:
-        return self._messages[index]
+        return self._view(self.items[index])
 
     def plain(self, index: int) -> tuple[str, str] | None:
-        """Return (role, text) of a message that has nothing else."""
-        return _plain(self._messages[index])
+        """Return (role, content) of a message that has nothing else."""
+        return self._plain(self.items[index])
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield what `plain` returns for each message before `stop`, newest first."""
-        return backwards(_plain, self._messages, stop)
+        return map(self._plain, islice(reversed(self.items), len(self.items) - stop, None))
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
-        return [i for i in range(start, stop) if self._messages[i].role in SYSTEM_ROLES]
+        role, items = self._role, self.items
+        return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
 
 
-def backwards(
-    plain: Callable[[Item], tuple[str, str] | None], items: Sequence[Item], stop: int
-) -> Iterator[tuple[str, str] | None]:
-    """Apply `plain` to the items before `stop`, last first, one at a time."""
-    return map(plain, islice(reversed(items), len(items) - stop, None))
+class MessageList(LazyMessages[Message]):
+    """`MessageViews` over messages that exist already."""
+
+    __slots__ = ()
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        super().__init__(messages, _itself, _plain, attrgetter("role"))
+
+
+def _itself(message: Message) -> Message:
+    return message
 
 
 def _plain(message: Message) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The one message that tells the model how much of the conversation was left out."""
+"""The text of the placeholder, the one message that says how much of the conversation was left out."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _PATTERN = re.compile(
 
 
 def placeholder_text(messages: int, named: Sequence[str] = (), *, excerpts: Sequence[str] = ()) -> str:
-    """Return the neutral note that says how many messages were left out.
+    """Return the text that says how many messages were left out.
 
     Args:
         messages: How many.
-        named: Identifiers that were named there.
-        excerpts: What was said there, as one line each.
+        named: Identifiers in them.
+        excerpts: What they say, as one line each.
     """
     more = f"; named there: {', '.join(named)}" if named else ""
     if excerpts:
@@ -26,10 +26,10 @@ def placeholder_text(messages: int, named: Sequence[str] = (), *, excerpts: Sequ
 
 
 def is_placeholder(text: str) -> bool:
-    """Tell whether a text is the note of an earlier fit."""
+    """Return whether a string is the placeholder of an earlier fit."""
     return text[:1] == "[" and _PATTERN.fullmatch(text) is not None
 
 
 def is_placeholder_message(role: str, texts: tuple[str, ...]) -> bool:
-    """Tell whether a message of this role and these texts is the note of an earlier fit."""
+    """Return whether a message of this role and these texts is the placeholder of an earlier fit."""
     return role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0])

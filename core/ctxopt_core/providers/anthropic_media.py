@@ -1,10 +1,8 @@
 """What Claude charges for images and PDF pages.
 
 The rules are those of Anthropic's documentation, pages "Images and vision" (section "Resolution and token cost") and
-"PDF support" (section "Estimate your costs"), as of November 2026: a token for each patch of 28 pixels, scaled down to
-1,568 pixels and 1,568 tokens, from Claude 4.7 on to 2,576 pixels and 4,784 tokens. Before 2026 the same page said
-`width * height / 750`. Where the two differ, the larger counts. A PDF page is charged as up to 3,000 tokens of text and
-as an image.
+"PDF support" (section "Estimate your costs"), as of November 2026. Where that page said something else before 2026, the
+larger figure counts.
 """
 
 from __future__ import annotations
@@ -12,34 +10,31 @@ from __future__ import annotations
 import math
 import re
 
-from ctxopt_core.messages.media_facts import MediaFacts
+from ctxopt_core.messages.message import MediaFacts
 
-_PATCH = 28
-_PIXELS_PER_TOKEN = 750
+_PATCH = 28  # pixels: side of the square that is one token ("Resolution and token cost")
+_PIXELS_PER_TOKEN = 750  # by the same page before 2026: `width * height / 750`
+# The longest side in pixels and the most tokens to which an image is scaled down (the same section).
 _STANDARD = (1568, 1568)
 _HIGH_RESOLUTION = (2576, 4784)
-_FIRST_HIGH_RESOLUTION = (4, 7)
+_FIRST_HIGH_RESOLUTION = (4, 7)  # version of Claude
 _VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?")
-_PAGE_TEXT = 3_000
+_PAGE_TEXT = 3_000  # tokens of the text of a page, at most ("PDF support"); its image is charged, too
 
 
 def anthropic_tokens(name: str, facts: MediaFacts) -> int | None:
-    """Return what a model of Anthropic charges for an image or a PDF; None where the facts do not tell it.
+    """Return what a model of Anthropic charges for an image or a PDF; None where the facts do not suffice.
 
     Args:
         name: The bare id in its unified spelling, for example `claude-sonnet-4-5`.
         facts: What is known of the attachment.
     """
-    edge, most = _limits(name)
+    version = claude_version(name)
+    # A version that is not known is taken for a new one, which charges more.
+    edge, most = _HIGH_RESOLUTION if version is None or version >= _FIRST_HIGH_RESOLUTION else _STANDARD
     if facts.pages is not None:
         return facts.pages * (_PAGE_TEXT + most)
     return None if facts.size is None else _image_tokens(*facts.size, edge, most)
-
-
-def _limits(name: str) -> tuple[int, int]:
-    """Return the longest side in pixels and the most tokens of an image; of an unknown version, those of the newest."""
-    version = claude_version(name)
-    return _HIGH_RESOLUTION if version is None or version >= _FIRST_HIGH_RESOLUTION else _STANDARD
 
 
 def claude_version(name: str) -> tuple[int, int] | None:

@@ -5,9 +5,8 @@ The rules are those of the guide "Images and vision" of OpenAI's documentation, 
 patches of 32 pixels for the small models and everything from gpt-5.2 on. Audio is that of the guide "Managing costs" of
 the Realtime API: a token for 100 milliseconds.
 
-Where the documentation leaves something open, the dearer reading counts: the models from gpt-5.2 on without a published
-multiplier are reported to charge 1.2 tokens for a patch; `low` is not taken to shrink the patches of an image; and a
-model that is newer than the documentation keeps an image as large as it is.
+Where the documentation leaves something open, the dearer reading counts: `low` is not taken to reduce the patches of an
+image, and a model that is newer than the documentation keeps an image as large as it is.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ import math
 import re
 from dataclasses import dataclass
 
-from ctxopt_core.messages.media_facts import MediaFacts
+from ctxopt_core.messages.message import MediaFacts
 
-_TYPICAL_TILES = 4
+_TYPICAL_SIZE = (1024, 1024)  # pixels: the example of "Calculating costs", of four tiles
+# Pixels: side of a tile, and the sides to which an image is scaled down before it is divided ("Calculating costs").
 _TILE, _SHORT_SIDE, _LONG_SIDE = 512, 768, 2048
-_PATCH = 32
-_REPORTED_MULTIPLIER = 1.2
-_AUDIO_PER_SECOND = 10
+_PATCH = 32  # pixels: side of a patch ("Calculating costs")
+_REPORTED_MULTIPLIER = 1.2  # tokens of a patch where none is published, as reported for the models from gpt-5.2 on
+_AUDIO_PER_SECOND = 10  # tokens: one for 100 milliseconds ("Managing costs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +43,6 @@ class Tiles:
         scale = min(scale, _SHORT_SIDE / min(width, height))
         across, down = (math.ceil(round(side * scale, 6) / _TILE) for side in (width, height))
         return self.base + self.tile * max(1, across) * max(1, down)
-
-    @property
-    def typical(self) -> int:
-        """What an image of four tiles costs."""
-        return self.base + _TYPICAL_TILES * self.tile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,24 +70,21 @@ class Patches:
         return math.ceil(round(patches * self.multiplier, 6))
 
 
-# The first pattern that the bare, unified id begins with decides.
-_IMAGES: tuple[tuple[re.Pattern[str], Tiles | Patches], ...] = tuple(
-    (re.compile(pattern), rule)
-    for pattern, rule in (
-        (r"gpt-4o-mini", Tiles(base=2833, tile=5667)),
-        (r"gpt-4-1-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
-        (r"gpt-4-1-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
-        (r"(?:chat)?gpt-4", Tiles(base=85, tile=170)),
-        (r"(?:o4-mini|codex-mini)", Patches(multiplier=1.72, most=1536, longest=2048)),
-        (r"o\d", Tiles(base=75, tile=150)),
-        (r"computer-use", Tiles(base=65, tile=129)),
-        (r"gpt-5(?:-4)?-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
-        (r"gpt-5(?:-4)?-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
-        (r"gpt-5-(?:1-)?codex-mini|gpt-5-[23](?!\d)", Patches(multiplier=1.2, most=1536, longest=2048)),
-        (r"gpt-5-4(?!\d)", Patches(multiplier=1.2, most=2500, longest=2048)),
-        (r"gpt-5-5(?!\d)", Patches(multiplier=1.2, most=10_000, longest=6000)),
-        (r"gpt-5(?!-?[6-9]|-\d\d(?:-|$))", Tiles(base=70, tile=140)),
-    )
+# From the tables in "Calculating costs". The first pattern that the bare, unified id begins with decides.
+_IMAGES: tuple[tuple[str, Tiles | Patches], ...] = (
+    (r"gpt-4o-mini", Tiles(base=2833, tile=5667)),
+    (r"gpt-4-1-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
+    (r"gpt-4-1-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
+    (r"(?:chat)?gpt-4", Tiles(base=85, tile=170)),
+    (r"(?:o4-mini|codex-mini)", Patches(multiplier=1.72, most=1536, longest=2048)),
+    (r"o\d", Tiles(base=75, tile=150)),
+    (r"computer-use", Tiles(base=65, tile=129)),
+    (r"gpt-5(?:-4)?-mini", Patches(multiplier=1.62, most=1536, longest=2048)),
+    (r"gpt-5(?:-4)?-nano", Patches(multiplier=2.46, most=1536, longest=2048)),
+    (r"gpt-5-(?:1-)?codex-mini|gpt-5-[23](?!\d)", Patches(multiplier=1.2, most=1536, longest=2048)),
+    (r"gpt-5-4(?!\d)", Patches(multiplier=1.2, most=2500, longest=2048)),
+    (r"gpt-5-5(?!\d)", Patches(multiplier=1.2, most=10_000, longest=6000)),
+    (r"gpt-5(?!-?[6-9]|-\d\d(?:-|$))", Tiles(base=70, tile=140)),
 )
 _UNLIMITED = Patches(multiplier=_REPORTED_MULTIPLIER, most=None, longest=None)
 _ORIGINAL = Patches(multiplier=_REPORTED_MULTIPLIER, most=10_000, longest=6000)
@@ -101,7 +93,7 @@ _HIGH = Patches(multiplier=_REPORTED_MULTIPLIER, most=2500, longest=2048)
 
 
 def openai_tokens(name: str, facts: MediaFacts) -> int | None:
-    """Return what a model of OpenAI charges for an image or for audio; None where the facts do not tell it.
+    """Return what a model of OpenAI charges for an image or for audio; None where the facts do not suffice.
 
     Args:
         name: The bare id in its unified spelling, for example `gpt-4-1-mini`.
@@ -115,10 +107,10 @@ def openai_tokens(name: str, facts: MediaFacts) -> int | None:
     return None if facts.size is None else rule.tokens(*facts.size)
 
 
-def openai_image_allowance(name: str) -> int | None:
-    """Return what a typical image costs where its size is not known and the model charges by tiles, else None."""
+def openai_image_allowance(name: str) -> int:
+    """Return the tokens of a typical image of unknown size, where the model charges by tiles; else 0."""
     rule = _image_rule(name, None)
-    return rule.typical if isinstance(rule, Tiles) else None
+    return rule.tokens(*_TYPICAL_SIZE) if isinstance(rule, Tiles) else 0
 
 
 def _image_rule(name: str, detail: str | None) -> Tiles | Patches:
@@ -126,7 +118,7 @@ def _image_rule(name: str, detail: str | None) -> Tiles | Patches:
         return _ORIGINAL
     if detail == "high" and name.startswith("gpt-5-5"):
         return _HIGH
-    return next((rule for pattern, rule in _IMAGES if pattern.match(name)), _UNLIMITED)
+    return next((rule for pattern, rule in _IMAGES if re.match(pattern, name)), _UNLIMITED)
 
 
 def _patches(width: int, height: int) -> int:

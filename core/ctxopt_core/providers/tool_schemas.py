@@ -1,18 +1,16 @@
 """What tool schemas and response formats cost, as the provider of a model counts them.
 
 * OpenAI: functions as the text of `typescript_schemas` and the frame around it; where a function refers to definitions,
-  its JSON counts if it is larger, since it is not known how those are sent. Response formats and tools of other kinds
-  as compact JSON, which is more than what was reported for them.
-* Anthropic: compact JSON, and the system prompt that the API adds when there are tools, by the table "Tool use system
-  prompt token count" of the page "Tool use with Claude" (the dearer tool choice; of its editions the dearer one).
-* Anyone else: compact JSON, counted one by one and as one list, whichever is more.
+  its JSON if that is larger, since it is not known how those are sent. Response formats and tools of other kinds as
+  compact JSON, which is more than what was reported for them.
+* Anthropic: compact JSON, and the system prompt that the API adds when there are tools.
+* Anyone else: compact JSON, one by one or as one list, whichever is more.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ctxopt_core.providers.anthropic_media import claude_version
@@ -21,30 +19,27 @@ from ctxopt_core.providers.typescript_schemas import declaration, namespace
 Tools: TypeAlias = Sequence[str | Mapping[str, Any]]
 Count: TypeAlias = Callable[[str], int]
 WITH_SYSTEM = "."
-"""A system text beside which schemas cost least."""
-
-
-_REFERENCE = '"$ref"'
-_FRAME = 9
-_SYSTEM_SAVES = 4
-_CHOICES = {"none": 1, "auto": 0}
-_ANY_CHOICE, _NAMED_CHOICE = 2, 7
-_JOINS_A_LINE_BREAK = (".", "?", "!", ":", ";", ")", '"', ",", "]", "}")
-_CLAUDE_PROMPTS: tuple[tuple[tuple[int, int], int], ...] = (((4, 5), 530), ((4, 7), 589), ((4, 8), 804), ((5, 0), 410))
-_CLAUDE_5, _NEWEST_CLAUDE = 474, 804
+"""A system prompt beside which schemas cost least."""
 RESPONSE_FORMATS = ("response_format", "format")
 SCHEMA_LISTS = ("tools", "functions")
 TOOL_CHOICE = "tool_choice"
 _USUAL_CHOICES = (None, False, "auto")
+_REFERENCE = '"$ref"'
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sorted:
-    """Tools by how they are counted: functions as JSON, the choice of a tool, and anything else as JSON."""
-
-    functions: tuple[str, ...]
-    choices: tuple[object, ...]
-    others: tuple[str, ...]
+# Tokens that OpenAI adds, as reported usage implies: of 35 reports 24 are met exactly, and none is counted less
+# (tests/core/formats/test_reported_usage.py).
+_FRAME = 9  # around the functions, in a message of their own
+_SYSTEM_SAVES = 4  # of the frame, where the system message carries the functions
+_CHOICES = {"none": 1, "auto": 0}
+_ANY_CHOICE = 2  # for a `tool_choice` such as `required`
+_NAMED_CHOICE = 7  # for a function that must be called, beside its name
+_JOINS_A_LINE_BREAK = (".", "?", "!", ":", ";", ")", '"', ",", "]", "}")
+# Tokens of the system prompt for tools, by the first version of Claude that has another one: the table "Tool use
+# system prompt token count" of the page "Tool use with Claude", November 2026; the dearer tool choice, and of the
+# editions of the table the dearer one.
+_CLAUDE_PROMPTS: tuple[tuple[tuple[int, int], int], ...] = (((4, 5), 530), ((4, 7), 589), ((4, 8), 804), ((5, 0), 410))
+_CLAUDE_5 = 474  # tokens, from the same table
+_NEWEST_CLAUDE = 804  # tokens of versions that the table does not have: the most that any of its versions has
 
 
 def json_tokens(tools: Tools, count: Count) -> int:
@@ -60,22 +55,30 @@ def openai_schema_tokens(tools: Tools, count: Count, system: str | None) -> int:
 
     Args:
         tools: Functions in any of OpenAI's forms, other tools, response formats, and the choice of a tool.
-        count: Counts a text.
+        count: Returns the tokens of a string.
         system: The first system message, which the functions are added to; None where there is none, so that they
             come in a message of their own.
     """
-    found = _sorted(tools)
-    tokens = json_tokens(found.others, count) + sum(_choice_tokens(choice, count) for choice in found.choices)
-    if not found.functions:
+    functions, others, tokens = list[str](), list[str](), 0
+    for tool in tools:
+        mapping = tool if isinstance(tool, Mapping) else _mapping_in(tool)
+        if mapping is not None and mapping.keys() == {TOOL_CHOICE}:
+            tokens += _choice_tokens(mapping[TOOL_CHOICE], count)
+        elif mapping is not None and (function := _function(mapping)):
+            functions.append(_compact(function))
+        else:
+            others.append(tool if isinstance(tool, str) else _compact(tool))
+    tokens += json_tokens(others, count)
+    if not functions:
         return tokens
-    declarations = tuple(map(declaration, found.functions))
+    declarations = list(map(declaration, functions))
     tokens += count(namespace(declarations)) + _FRAME
-    for function, declared in zip(found.functions, declarations, strict=True):
-        if _REFERENCE in function:
-            tokens += max(0, count(function) - count(declared))
+    for given, declared in zip(functions, declarations, strict=True):
+        if _REFERENCE in given:
+            tokens += max(0, count(given) - count(declared))
     if not system:
         return tokens
-    # A line break follows the system text; it costs nothing where it is one token with the mark before it.
+    # A line break follows the system message; it costs nothing where it is one token with the mark before it.
     return tokens - _SYSTEM_SAVES + (not system.endswith(_JOINS_A_LINE_BREAK))
 
 
@@ -84,10 +87,16 @@ def anthropic_schema_tokens(tools: Tools, count: Count, name: str) -> int:
 
     Args:
         tools: The tools.
-        count: Counts a text.
+        count: Returns the tokens of a string.
         name: The bare id of the model in its unified spelling.
     """
-    return json_tokens(tools, count) + (_claude_prompt(name) if tools else 0)
+    if not tools:
+        return 0
+    version = claude_version(name)
+    prompt = _NEWEST_CLAUDE
+    if version is not None and version <= (5, 0):
+        prompt = next((tokens for below, tokens in _CLAUDE_PROMPTS if version < below), _CLAUDE_5)
+    return json_tokens(tools, count) + prompt
 
 
 def schema_texts(tools: Tools) -> tuple[str, ...]:
@@ -95,21 +104,8 @@ def schema_texts(tools: Tools) -> tuple[str, ...]:
     return tuple(tool if isinstance(tool, str) else _compact(tool) for tool in tools)
 
 
-def _sorted(tools: Tools) -> _Sorted:
-    functions, choices, others = list[str](), list[object](), list[str]()
-    for tool in tools:
-        mapping = tool if isinstance(tool, Mapping) else _mapping_of(tool)
-        if mapping is not None and mapping.keys() == {TOOL_CHOICE}:
-            choices.append(mapping[TOOL_CHOICE])
-        elif mapping is not None and (function := _function(mapping)):
-            functions.append(_compact(function))
-        else:
-            others.append(tool if isinstance(tool, str) else _compact(tool))
-    return _Sorted(functions=tuple(functions), choices=tuple(choices), others=tuple(others))
-
-
-def _mapping_of(text: str) -> Mapping[str, Any] | None:
-    """Return the mapping that a text is the JSON of; None for any other text."""
+def _mapping_in(text: str) -> Mapping[str, Any] | None:
+    """Return the object in a JSON string; None for any other string."""
     if not text.startswith("{"):
         return None
     try:
@@ -133,25 +129,12 @@ def _function(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _choice_tokens(choice: object, count: Count) -> int:
     if isinstance(choice, str) and choice in _CHOICES:
         return _CHOICES[choice]
-    name = next(_names_in(choice), None)
-    return _ANY_CHOICE if name is None else _NAMED_CHOICE + count(name)
-
-
-def _names_in(choice: object) -> Iterator[str]:
-    """Yield the name of the function that must be called."""
+    name = choice if isinstance(choice, str) and choice not in ("required", "any") else None
     if isinstance(choice, Mapping):
-        for mapping in (choice, choice.get("function")):
-            if isinstance(mapping, Mapping) and isinstance(mapping.get("name"), str):
-                yield mapping["name"]
-    elif isinstance(choice, str) and choice not in ("required", "any"):
-        yield choice
-
-
-def _claude_prompt(name: str) -> int:
-    version = claude_version(name)
-    if version is None or version > (5, 0):
-        return _NEWEST_CLAUDE
-    return next((tokens for below, tokens in _CLAUDE_PROMPTS if version < below), _CLAUDE_5)
+        function = choice.get("function")
+        nested = function.get("name") if isinstance(function, Mapping) else None
+        name = next((name for name in (choice.get("name"), nested) if isinstance(name, str)), None)
+    return _ANY_CHOICE if name is None else _NAMED_CHOICE + count(name)
 
 
 def _compact(tool: Mapping[str, Any]) -> str:

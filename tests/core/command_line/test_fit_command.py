@@ -171,7 +171,7 @@ def test_exit_codes(request_file, arguments, code, said):
         pytest.param(b'{"a": 1}', "a request is a list of messages", id="other JSON"),
         pytest.param(b"\xff\xfe{}", "not UTF-8: byte 0xff at position 0", id="not UTF-8"),
         pytest.param(b"[" * 200_000, "nested too deeply", id="deep"),
-        pytest.param(b'{"messages": [{"role": 5}]}', "`messages[0].role` must be a text", id="a role"),
+        pytest.param(b'{"messages": [{"role": 5}]}', "`messages[0].role` must be a string", id="a role"),
         pytest.param(b'{"messages": [{"role": "user", "content": "x"}]}', "nothing says how much fits", id="no limit"),
     ],
 )

@@ -201,7 +201,7 @@ def test_i8_a_cut_system_argument_keeps_its_blocks_and_their_cache_control():
 
 @pytest.mark.parametrize("system", [7, {"type": "text"}, [7]], ids=["number", "mapping", "numbers"])
 def test_a_system_argument_of_no_known_shape_is_an_error(system):
-    with pytest.raises(TypeError, match="`system` must be a text, a list of text blocks or None"):
+    with pytest.raises(TypeError, match="`system` must be a string, a list of text blocks or None"):
         anthropic_system_texts(system)
 
 

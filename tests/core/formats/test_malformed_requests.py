@@ -28,14 +28,16 @@ def with_item(item):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        pytest.param({"messages": [HELLO, 5]}, "`messages[1]` must be an object with a text `role`, got int", id="row"),
-        pytest.param(with_message(role=[]), "`messages[1].role` must be a text such as user", id="role"),
-        pytest.param([HELLO, {"role": []}], "`messages[1].role` must be a text such as user", id="role in a list"),
-        pytest.param({"messages": [{"content": "x"}]}, "`messages[0].role` must be a text such as user", id="no role"),
         pytest.param(
-            with_message(content=5), "`messages[1].content` must be a text or a list of parts, got int", id="c"
+            {"messages": [HELLO, 5]}, "`messages[1]` must be an object with a string `role`, got int", id="row"
         ),
-        pytest.param(with_message(name=[]), "`messages[1].name` must be a text, got list; leave it out", id="name"),
+        pytest.param(with_message(role=[]), "`messages[1].role` must be a string such as user", id="role"),
+        pytest.param([HELLO, {"role": []}], "`messages[1].role` must be a string such as user", id="role in a list"),
+        pytest.param({"messages": [{"content": "x"}]}, "`messages[0].role` must be a string such as user", id="none"),
+        pytest.param(
+            with_message(content=5), "`messages[1].content` must be a string or a list of parts, got int", id="c"
+        ),
+        pytest.param(with_message(name=[]), "`messages[1].name` must be a string, got list; leave it out", id="name"),
         pytest.param(
             with_message(tool_calls=True),
             "`messages[1].tool_calls` must be a list of calls, got bool; leave it",
@@ -43,7 +45,9 @@ def with_item(item):
         ),
         pytest.param(with_message(tool_calls=[5]), "`messages[1].tool_calls[0]` must be a call, got int", id="a call"),
         pytest.param(
-            with_message(tool_calls=[{"id": 5}]), "`messages[1].tool_calls[0].id` must be a text, got int", id="call id"
+            with_message(tool_calls=[{"id": 5}]),
+            "`messages[1].tool_calls[0].id` must be a string, got int",
+            id="id",
         ),
         pytest.param(
             with_message(tool_calls=[{"id": "a", "function": "look"}]),
@@ -52,12 +56,12 @@ def with_item(item):
         ),
         pytest.param(
             with_message(tool_calls=[{"id": "a", "function": {"name": ["look"]}}]),
-            "`messages[1].tool_calls[0].function.name` must be a text, got list",
+            "`messages[1].tool_calls[0].function.name` must be a string, got list",
             id="name of a call",
         ),
         pytest.param(
             with_message(tool_calls=[{"id": "a", "function": {"name": "look", "arguments": [1]}}]),
-            "`messages[1].tool_calls[0].function.arguments` must be a text or an object, got list",
+            "`messages[1].tool_calls[0].function.arguments` must be a string or an object, got list",
             id="arguments",
         ),
         pytest.param(
@@ -65,49 +69,49 @@ def with_item(item):
         ),
         pytest.param(
             with_message(role="tool", tool_call_id=["a"]),
-            "`messages[1].tool_call_id` must be a text, got list",
+            "`messages[1].tool_call_id` must be a string, got list",
             id="id",
         ),
-        pytest.param(with_part(5), "`messages[1].content[1]` must be a text or an object", id="a part"),
-        pytest.param(with_part({"type": []}), "`messages[1].content[1].type` must be a text, got list", id="its type"),
+        pytest.param(with_part(5), "`messages[1].content[1]` must be a string or an object", id="a part"),
+        pytest.param(with_part({"type": []}), "`messages[1].content[1].type` must be a string, got list", id="type"),
         pytest.param(
             with_part({"type": "text", "text": 5}),
-            "`messages[1].content[1].text` must be a text, got int",
+            "`messages[1].content[1].text` must be a string, got int",
             id="its text",
         ),
         pytest.param(
             with_part({"type": "tool_use", "id": "a", "name": 5, "input": {}}),
-            "`messages[1].content[1].name` must be a text, got int",
+            "`messages[1].content[1].name` must be a string, got int",
             id="name of a tool in use",
         ),
         pytest.param(
             with_part({"type": "tool_result", "tool_use_id": 5}),
-            "`messages[1].content[1].tool_use_id` must be a text, got int",
+            "`messages[1].content[1].tool_use_id` must be a string, got int",
             id="the call of a result",
         ),
         pytest.param(
             with_part({"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text"}]}),
-            "`messages[1].content[1].content[0].text` must be a text, got NoneType",
+            "`messages[1].content[1].content[0].text` must be a string, got NoneType",
             id="a part of a result",
         ),
-        pytest.param({**with_message(), "model": 5}, "`model` must be a text, got int", id="model"),
+        pytest.param({**with_message(), "model": 5}, "`model` must be a string, got int", id="model"),
         pytest.param({**with_message(), "max_tokens": "9"}, "`max_tokens` must be a whole number", id="max_tokens"),
         pytest.param({**with_message(), "tools": {}}, "`tools` must be a list of tools, got dict", id="tools"),
         pytest.param({**with_message(), "tools": [{}, 5]}, "`tools[1]` must be an object", id="a tool"),
         pytest.param({**with_message(), "response_format": True}, "`response_format` must be an object", id="format"),
-        pytest.param({**with_message(), "tool_choice": 5}, "`tool_choice` must be a text or an object", id="choice"),
-        pytest.param({**with_message(), "system": [{"text": 5}]}, "`system[0]` must be a text", id="block"),
-        pytest.param({"documents": ["x"], "query": ["x", 5]}, "`query[1]` must be a text, got int", id="query"),
+        pytest.param({**with_message(), "tool_choice": 5}, "`tool_choice` must be a string or an object", id="choice"),
+        pytest.param({**with_message(), "system": [{"text": 5}]}, "`system[0].text` must be a string", id="block"),
+        pytest.param({"documents": ["x"], "query": ["x", 5]}, "`query[1]` must be a string, got int", id="query"),
         pytest.param({"input": [HELLO, 5]}, "`input[1]` must be an object with a `type`", id="item"),
-        pytest.param(with_item({"text": "x"}), "`input[1].type` must be a text such as message", id="no type"),
-        pytest.param(with_item({"type": "message"}), "`input[1].role` must be a text", id="a message without a role"),
-        pytest.param(with_item(call(5)), "`input[1].call_id` must be a text, got int", id="id of a call"),
-        pytest.param(with_item({"type": "function_call"}), "`input[1].call_id` must be a text, got None", id="no id"),
-        pytest.param(with_item(call("a", 5)), "`input[1].arguments` must be a text or an object", id="args"),
-        pytest.param(with_item(output("a", 5)), "`input[1].output` must be a text or a list of parts", id="output"),
+        pytest.param(with_item({"text": "x"}), "`input[1].type` must be a string such as message", id="no type"),
+        pytest.param(with_item({"type": "message"}), "`input[1].role` must be a string", id="a message without a role"),
+        pytest.param(with_item(call(5)), "`input[1].call_id` must be a string, got int", id="id of a call"),
+        pytest.param(with_item({"type": "function_call"}), "`input[1].call_id` must be a string, got None", id="no id"),
+        pytest.param(with_item(call("a", 5)), "`input[1].arguments` must be a string or an object", id="args"),
+        pytest.param(with_item(output("a", 5)), "`input[1].output` must be a string or a list of parts", id="output"),
         pytest.param(with_item({**reasoning(), "summary": 5}), "`input[1].summary` must be a list", id="summary"),
-        pytest.param(with_item({"type": "item_reference"}), "`input[1].id` must be a text", id="reference to nothing"),
-        pytest.param({"input": "x", "instructions": ["x"]}, "`instructions` must be a text", id="instructions"),
+        pytest.param(with_item({"type": "item_reference"}), "`input[1].id` must be a string", id="reference"),
+        pytest.param({"input": "x", "instructions": ["x"]}, "`instructions` must be a string", id="instructions"),
         pytest.param(
             {"input": "x", "model": "gpt-4o", "previous_response_id": "resp_1"},
             "`previous_response_id` must be left out, since the conversation before it is with OpenAI",

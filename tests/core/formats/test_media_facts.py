@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxopt_core.formats.media import facts_of
-from ctxopt_core.messages.media_facts import MediaFacts
+from ctxopt_core.messages.message import MediaFacts
 from media_files import base64_text, gif, image_url, jpeg, pdf, png, segment, wav, webp
 
 SIDES = st.integers(1, 16_000)

@@ -42,16 +42,16 @@ def test_a_role_is_known_by_one_name(role, known_as):
 
 @pytest.mark.parametrize("wrong", ["user", None, ["user", "lit"], {"content": "lit"}, {"role": None}, {"role": 1}])
 def test_what_has_no_role_is_an_error(wrong):
-    with pytest.raises(TypeError, match="must be a mapping with a text `role`"):
+    with pytest.raises(TypeError, match="must be a mapping with a string `role`"):
         message_from_openai(wrong)
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        pytest.param(7, "a message's `content` must be a text, a list of parts or None, got int", id="number"),
-        pytest.param({"text": "lit"}, "must be a text, a list of parts or None, got dict", id="mapping"),
-        pytest.param([7], "a part of a message's `content` must be a text or a mapping, got int", id="part"),
+        pytest.param(7, "a message's `content` must be a string, a list of parts or None, got int", id="number"),
+        pytest.param({"text": "lit"}, "must be a string, a list of parts or None, got dict", id="mapping"),
+        pytest.param([7], "a part of a message's `content` must be a string or a mapping, got int", id="part"),
     ],
 )
 def test_a_content_of_no_known_shape_is_an_error(content, problem):
@@ -158,9 +158,9 @@ def test_a_call_that_stands_in_the_message_and_in_its_content_counts_once():
     [
         pytest.param({"tool_calls": True}, "`message.tool_calls` must be a list of calls, got bool", id="calls"),
         pytest.param({"function_call": "look"}, "`message.function_call` must be an object", id="a legacy call"),
-        pytest.param({"tool_call_id": ["a"]}, "`message.tool_call_id` must be a text, got list", id="an answered call"),
-        pytest.param({"name": 5}, "`message.name` must be a text, got int", id="a name"),
-        pytest.param({"refusal": []}, "`message.refusal` must be a text, got list", id="a refusal"),
+        pytest.param({"tool_call_id": ["a"]}, "`message.tool_call_id` must be a string, got list", id="answered"),
+        pytest.param({"name": 5}, "`message.name` must be a string, got int", id="a name"),
+        pytest.param({"refusal": []}, "`message.refusal` must be a string, got list", id="a refusal"),
     ],
 )
 @pytest.mark.parametrize("content", ["hi", None, [{"type": "text", "text": "hi"}]], ids=["text", "none", "parts"])

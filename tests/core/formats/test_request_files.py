@@ -83,7 +83,7 @@ def test_what_is_no_request_is_a_text_to_count_and_an_error_to_fit(text):
     ("content", "said"),
     [
         pytest.param({"messages": [HELLO, 5]}, r"`messages\[1\]` must be an object", id="a message"),
-        pytest.param({"messages": [HELLO], "documents": ["x", 5]}, r"`documents\[1\]` must be a text", id="document"),
+        pytest.param({"messages": [HELLO], "documents": ["x", 5]}, r"`documents\[1\]` must be a string", id="document"),
         pytest.param({"documents": [{"id": "x"}]}, r"`documents\[0\].text` must be there", id="no text"),
         pytest.param(
             {"documents": [{"text": "x", "score": "HIGH"}]}, r"`documents\[0\].score` must be a number", id="score"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxopt_core.formats.responses.fitted import fitted_responses
+from ctxopt_core.formats.responses.messages import fitted_responses
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.shortening.shorten_message import Shortened
 from responses_items_made import IMAGE, call, clicked, output, reasoning, reference, said, searched, written

@@ -120,7 +120,7 @@ def test_t13_a_block_of_an_unknown_class_is_counted_without_its_bytes() -> None:
 
 
 def test_an_item_that_is_no_block_is_named() -> None:
-    with pytest.raises(TypeError, match="`blocks` must hold content blocks, got str; wrap texts in TextBlock"):
+    with pytest.raises(TypeError, match="`blocks` must hold content blocks, got str; wrap strings in TextBlock"):
         cost("all lit")
 
 

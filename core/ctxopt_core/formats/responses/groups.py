@@ -1,10 +1,10 @@
 """Items of OpenAI's Responses API in groups: what can only be kept or dropped together.
 
-There a message, each call of a tool, each result and the reasoning before them are items of one list. What a model
-wrote in one go is one group: reasoning, messages and the calls up to the results that answer them. So reasoning stays
-with the item that it precedes, as the API demands, and parallel calls stay together. A call behind a result is taken
-for another answer, since nothing tells whether it was one with the call before. A result is a group of its own, which
-its call binds, and so is each message of anyone else.
+There a message, each tool call, each result and the reasoning before them are items of one list. A group is what a
+model wrote in one answer: reasoning, messages and the calls up to the results that answer them. So reasoning stays with
+the item that it precedes, as the API demands, and parallel calls stay together. A call after a result is taken for
+another answer, since nothing says whether it belongs to the call before. A result is a separate group, which is kept
+with its call, and so is each message of anyone else.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Group:
     Args:
         items: The items, in order.
         calls: The ids of the calls among them that wait for a result, by their positions.
-        referred: The ids of results behind it whose calls are with OpenAI, so that items here only refer to them.
+        referred: The ids of results after it whose calls are stored at OpenAI, so that items here only refer to them.
     """
 
     items: tuple[Item, ...]
@@ -43,7 +43,7 @@ class Group:
 
     @property
     def thinks(self) -> bool:
-        """Whether reasoning stands in it, which vouches for what follows."""
+        """Whether there is reasoning in it, with which what follows must not be changed."""
         return any(item_kind(item) in (REASONING, REFERENCE) for item in self.items)
 
 
@@ -58,7 +58,7 @@ def item_kind(item: Item) -> str:
 
 
 def is_list_of_items(content: Sequence[object]) -> bool:
-    """Tell whether a list is one of items and not of messages: a kind of item that chat APIs do not know tells."""
+    """Return whether a list has items and not messages: it has a kind of item that chat APIs do not know."""
     kinds = [item.get("type") for item in content if isinstance(item, Mapping)]
     return any(isinstance(kind, str) and kind in _ONLY_ITEMS for kind in kinds)
 
@@ -75,82 +75,56 @@ def answered_id(item: Item) -> str | None:
 
 def groups_of(items: Sequence[Item]) -> tuple[Group, ...]:
     """Return the groups of a list of items, in order; together they hold each item once."""
-    grouping = _Grouping(items)
+    answered = frozenset(filter(None, map(answered_id, items)))
+    found: list[list[Item]] = []
+    is_open = False
     for item in items:
-        grouping.add(item)
-    return grouping.groups()
-
-
-class _Grouping:
-    """Groups, as the items come."""
-
-    def __init__(self, items: Sequence[Item]) -> None:
-        self._answered = frozenset(found for item in items if (found := answered_id(item)) is not None)
-        self._found: list[list[Item]] = []
-        self._open = False
-
-    def add(self, item: Item) -> None:
-        """Add the next item to the group of the one before it, or begin one with it."""
-        joins = self._is_written_by_model(item) and self._open and not self._begins_anew(item)
-        if joins:
-            self._found[-1].append(item)
+        is_by_model = _is_by_model(item)
+        if is_by_model and is_open and not _is_new_answer(item, found[-1], answered):
+            found[-1].append(item)
         else:
-            self._found.append([item])
-        self._open = self._is_written_by_model(item)
-
-    def groups(self) -> tuple[Group, ...]:
-        """Return the groups that were found."""
-        groups: list[Group] = []
-        for items in self._found:
-            calls = {position: found for position, item in enumerate(items) if (found := self._call_id(item))}
-            groups.append(Group(items=tuple(items), calls=calls))
-        return tuple(_with_referred(groups))
-
-    def _is_written_by_model(self, item: Item) -> bool:
-        if item_kind(item) == MESSAGE:
-            return item.get("role") == _MODEL_ROLE and not _is_placeholder(item)
-        return answered_id(item) is None
-
-    def _begins_anew(self, item: Item) -> bool:
-        """Tell whether an item opens another answer of the model, though no one has spoken in between."""
-        before, kind = self._found[-1], item_kind(item)
-        if any(self._call_id(found) for found in before):
-            return False
-        kinds = [item_kind(found) for found in before]
-        if kind == REASONING:
-            return kinds[-1] != REASONING
-        return kind == MESSAGE and set(kinds) == {MESSAGE}
-
-    def _call_id(self, item: Item) -> str | None:
-        """Return the id of a call that a result answers, or ought to; None for what needs no result."""
-        kind = item_kind(item)
-        found = item.get("id" if kind == _APPROVAL_CALL else "call_id")
-        if not isinstance(found, str) or answered_id(item) is not None:
-            return None
-        return found if kind in TOOL_CALLS or found in self._answered else None
+            found.append([item])
+        is_open = is_by_model
+    groups: list[Group] = []
+    results: list[str] = []
+    for group in reversed(found):
+        identity = answered_id(group[0])
+        groups.append(_group(group, answered, () if identity is not None else results[::-1]))
+        results = [] if identity is None else [*results, identity]
+    return tuple(reversed(groups))
 
 
-def _with_referred(groups: Sequence[Group]) -> list[Group]:
-    """Return groups in which references stand for the calls whose results follow them."""
-    found: list[Group] = []
-    position = 0
-    while position < len(groups):
-        group = groups[position]
-        position += 1
-        results: list[Group] = []
-        while position < len(groups) and answered_id(groups[position].items[0]) is not None:
-            results.append(groups[position])
-            position += 1
-        found += [_referring(group, results), *results]
-    return found
+def _group(items: Sequence[Item], answered: frozenset[str], results: Sequence[str]) -> Group:
+    """Return a group; `results` are the calls that the results after it answer, in order."""
+    calls = {position: found for position, item in enumerate(items) if (found := _call_id(item, answered))}
+    refers = any(item_kind(item) == REFERENCE for item in items)
+    referred = tuple(name for name in results if name not in calls.values()) if refers else ()
+    return Group(items=tuple(items), calls=calls, referred=referred)
 
 
-def _referring(group: Group, results: Sequence[Group]) -> Group:
-    if not any(item_kind(item) == REFERENCE for item in group.items):
-        return group
-    named = [answered_id(result.items[0]) for result in results]
-    referred = tuple(name for name in named if name is not None and name not in group.calls.values())
-    return Group(items=group.items, calls=group.calls, referred=referred)
+def _is_by_model(item: Item) -> bool:
+    if item_kind(item) == MESSAGE:
+        return item.get("role") == _MODEL_ROLE and not _is_placeholder(item)
+    return answered_id(item) is None
+
+
+def _is_new_answer(item: Item, before: Sequence[Item], answered: frozenset[str]) -> bool:
+    """Return whether an item begins another answer of the model, though it follows one with nothing in between."""
+    if any(_call_id(found, answered) for found in before):
+        return False
+    kind, kinds = item_kind(item), [item_kind(found) for found in before]
+    if kind == REASONING:
+        return kinds[-1] != REASONING
+    return kind == MESSAGE and set(kinds) == {MESSAGE}
+
+
+def _call_id(item: Item, answered: frozenset[str]) -> str | None:
+    """Return the id of a call that a result answers, or ought to; None for what needs no result."""
+    kind = item_kind(item)
+    found = item.get("id" if kind == _APPROVAL_CALL else "call_id")
+    if not isinstance(found, str) or answered_id(item) is not None:
+        return None
+    return found if kind in TOOL_CALLS or found in answered else None
 
 
 def _is_placeholder(item: Item) -> bool:

@@ -1,108 +1,70 @@
-"""Requests to OpenAI's Responses API: `input`, `instructions`, and the checks of their items."""
+"""Requests to OpenAI's Responses API: `input`, `instructions`, and what their items must be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ctxopt_core.formats.checks import check_call, check_content
-from ctxopt_core.formats.json_values import Field, check_fields, checked_objects, refuse, text_field
+from ctxopt_core.formats.checks import CALL_FIELDS, CONTENT, Object, Rule, check, item, list_of
 from ctxopt_core.formats.responses.groups import (
     MESSAGE,
     REASONING,
     REFERENCE,
     TOOL_CALLS,
     TOOL_RESULTS,
-    Item,
     item_kind,
 )
-from ctxopt_core.formats.responses.items import ResponsesItems, message_of_group
+from ctxopt_core.formats.responses.messages import ResponsesMessages
 
-_LIST = (list, tuple)
-_ITEM: Mapping[str, Field] = MappingProxyType(
-    {
-        "type": text_field("name the kind of the item"),
-        "id": text_field(),
-        "call_id": text_field("give the id that the call and its result share"),
-        "approval_request_id": text_field("give the id of the request that is approved"),
-    }
-)
-_REASONING: Mapping[str, Field] = MappingProxyType(
-    {
-        "summary": Field(kinds=_LIST, rule="a list of texts", remedy="give [] where there is none"),
-        "content": Field(kinds=_LIST, rule="a list of texts", remedy="leave it out where there is none"),
-        "encrypted_content": text_field(),
-    }
-)
-_OPAQUE: Mapping[str, Field] = MappingProxyType({"role": text_field("leave it out of what is no message")})
-_TELLING = ("model", "instructions", "documents")
-_ELSEWHERE = {
+_ONLY_IN_REQUESTS = ("model", "instructions", "documents")
+_STORED_AT_OPENAI = {
     "previous_response_id": "the conversation before it",
     "conversation": "the conversation",
     "prompt": "the prompt",
 }
+_CALL_ID = Rule(remedy="give the id that the call and its result share")
+_FIELDS: Mapping[str, Rule] = {
+    "type": Rule(remedy="name the kind of the item"),
+    "id": Rule(),
+    "call_id": _CALL_ID,
+    "approval_request_id": Rule(remedy="give the id of the request that is approved"),
+}
+_NEEDS_CALL_ID = replace(_CALL_ID, required=True)
+_PIECES = list_of(item(Mapping, be="an object with a `text`"), "a list of texts", "give [] where there is none")
+_ROLE = Rule(remedy="name who speaks", be="a string such as user or assistant", required=True)
+_FIELDS_BY_KIND: Mapping[str, Mapping[str, Rule]] = {
+    MESSAGE: {"role": _ROLE, "content": CONTENT},
+    **{kind: {**CALL_FIELDS, "call_id": _NEEDS_CALL_ID} for kind in TOOL_CALLS},
+    **{kind: {"call_id": _NEEDS_CALL_ID, "output": CONTENT} for kind in TOOL_RESULTS},
+    REASONING: {"summary": _PIECES, "content": _PIECES, "encrypted_content": Rule()},
+    REFERENCE: {"id": Rule(required=True)},
+    "": {"type": Rule(kinds=(), be="a string such as message or function_call", remedy="name it", required=True)},
+}
+_OTHER_FIELDS: Mapping[str, Rule] = {"role": Rule(remedy="leave it out of what is no message")}
 
 
-def check_item(item: object, place: str) -> None:
-    """Check an item.
-
-    Args:
-        item: The item as it is in the file.
-        place: Where it stands, as in `input[3]`.
-
-    Raises:
-        TypeError: It is no object, names no kind, or a field is something else than it must be.
-    """
-    if not isinstance(item, Mapping):
-        refuse(place, "an object with a `type` or a `role`", item, "take it out of the list")
-    check_fields(item, _ITEM, place)
-    kind = item_kind(item)
-    if not kind:
-        refuse(f"{place}.type", "a text such as message or function_call", None, "name the kind of the item")
-    if kind == MESSAGE:
-        _check_message(item, place)
-    elif kind in TOOL_CALLS:
-        _check_text(item, "call_id", place)
-        check_call(item, place)
-    elif kind in TOOL_RESULTS:
-        _check_text(item, "call_id", place)
-        check_content(item.get("output"), f"{place}.output")
-    elif kind == REASONING:
-        check_fields(item, _REASONING, place)
-        for key in ("summary", "content"):
-            checked_objects(item.get(key) or (), "an object with a `text`", f"{place}.{key}")
-    elif kind == REFERENCE:
-        _check_text(item, "id", place)
-    else:
-        check_fields(item, _OPAQUE, place)
+def _item_fields(found: Object) -> Mapping[str, Rule]:
+    return {**_FIELDS, **_FIELDS_BY_KIND.get(item_kind(found), _OTHER_FIELDS)}
 
 
-def _check_message(item: Mapping[str, Any], place: str) -> None:
-    if not isinstance(role := item.get("role"), str):
-        refuse(f"{place}.role", "a text such as user or assistant", role, "name who speaks")
-    check_content(item.get("content"), f"{place}.content")
-
-
-def _check_text(item: Mapping[str, Any], key: str, place: str) -> None:
-    if not isinstance(found := item.get(key), str):
-        refuse(f"{place}.{key}", "a text", found, _ITEM[key].remedy)
+_ITEMS = list_of(item(Mapping, be="an object with a `type` or a `role`", fields=_item_fields), "a list of items")
 
 
 def holds_input(beside: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a request with `input`: a list of objects, or a text with something that tells."""
+    """Return whether an object is a request: its `input` is a list of objects, or a string beside a model."""
     given = beside.get("input")
     if isinstance(given, list) and given:
         return any(isinstance(item, Mapping) for item in given)
-    return isinstance(given, str | list) and any(beside.get(name) is not None for name in _TELLING)
+    return isinstance(given, str | list) and any(beside.get(name) is not None for name in _ONLY_IN_REQUESTS)
 
 
 def items_of(given: str | list[Any]) -> list[Any]:
-    """Return the items of an `input`; a text is the message of a user."""
+    """Return the items of an `input`; a string is the message of a user."""
     return [{"role": "user", "content": given}] if isinstance(given, str) else given
 
 
-def read_items(items: Sequence[Any], beside: Mapping[str, Any]) -> ResponsesItems:
+def read_items(items: Sequence[Any], beside: Mapping[str, Any]) -> ResponsesMessages:
     """Return the views of a list of items.
 
     Args:
@@ -111,41 +73,22 @@ def read_items(items: Sequence[Any], beside: Mapping[str, Any]) -> ResponsesItem
 
     Raises:
         TypeError: An item is of no known shape.
-        ValueError: The request goes on from something that only OpenAI knows, so that it cannot be counted.
+        ValueError: The request continues something that is stored at OpenAI, so that it cannot be counted.
     """
-    for name, what in _ELSEWHERE.items():
+    for name, what in _STORED_AT_OPENAI.items():
         if beside.get(name) is not None:
             message = (
                 f"`{name}` must be left out, since {what} is with OpenAI and cannot be counted here; "
                 f"got {type(beside[name]).__name__}; put the items themselves into `input`"
             )
             raise ValueError(message)
-    for index, item in enumerate(items):
-        check_item(item, f"input[{index}]")
-    views = ResponsesItems(items)
-    _look_at(views)
-    return views
+    check(items, _ITEMS, "input")
+    return ResponsesMessages(items)
 
 
-def fitted_input(given: str | Sequence[Any], left: Sequence[Item]) -> str | Sequence[Any]:
-    """Return an `input` with what is left of it; a text stays a text.
-
-    Args:
-        given: The `input` as it came.
-        left: The items that are left of it.
-    """
-    if not isinstance(given, str):
-        return left
-    return "".join(str(item["content"]) for item in left)
-
-
-def _look_at(views: ResponsesItems) -> None:
-    """Read each group once, so that what is of no known shape is an error now, which says where."""
+def places_of(views: ResponsesMessages) -> Iterator[str]:
+    """Yield where each group begins in the file, as in `input[3]`."""
     position = 0
-    for group in views.groups:
-        try:
-            message_of_group(group)
-        except (TypeError, ValueError) as error:
-            message = f"`input[{position}]`: {error}"
-            raise type(error)(message) from error
+    for group in views.items:
+        yield f"input[{position}]"
         position += len(group.items)
