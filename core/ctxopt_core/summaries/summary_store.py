@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Protocol, get_args
 
-from ctxopt_core.runtime.call_or_await import call_or_await
-from ctxopt_core.runtime.duck_typing import has_own_coroutines, method_of
+from ctxopt_core.runtime.duck_typing import MethodNames, method_of, pair_of
 
 _COLLECTION = "ctxopt_summaries"
 _FIELD = "summary"
@@ -128,10 +127,8 @@ class _MappingStore:
 
 
 def _use(store: Any, name: str, *arguments: Any) -> Any:
-    plain, awaited = method_of(store, name), method_of(store, f"a{name}")
-    if plain is not None and not has_own_coroutines(store, (f"a{name}",), (name,)):
-        awaited = None
-    return call_or_await(plain, awaited, *arguments, named=f"`store` {type(store).__qualname__}")
+    pair = pair_of(store, MethodNames((name,), (f"a{name}",)))
+    return pair.call(*arguments, named=f"`store` {type(store).__qualname__}")
 
 
 def _has(store: Any, *names: str) -> bool:
