@@ -9,7 +9,7 @@ from pathlib import Path
 
 from langchain_core.documents import Document
 
-from ctxopt_core.relevance.bm25 import bm25_scores
+from ctxopt_core import bm25_scorer
 
 FILES = ("README.md", "docs/*.md", "CONTRIBUTING.md", "CHANGELOG.md")
 CHUNK_CHARACTERS = 640
@@ -39,7 +39,7 @@ class MarkdownSearch:
 
     def __call__(self, query: str) -> list[Document]:
         """Return copies of the best chunks with their scores, best first."""
-        scores = bm25_scores(query, [chunk.page_content for chunk in self.chunks])
+        scores = bm25_scorer(query, [chunk.page_content for chunk in self.chunks])
         ranked = sorted(zip(scores, self.chunks, strict=True), key=lambda pair: -pair[0])
         return [
             Document(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 _WINDOW = 20
 _FRACTION_BITS = 32  # bits after the point of a density; fewer make the bounds looser and the search longer
 _PRICE_STEPS = 48  # bisections, each of which halves the error of the price; a double has 53 bits
-_EXACT_STEPS = 100_000  # states, about 0.1 s; more are only met where rounding errors of floats are compared
+_EXACT_STEPS = 100_000  # states; retrievers' scores need a hundredth of that, rounding errors of floats far more
 _FINEST_BITS = 30  # after so many states, gains below 2**-30 of the total are ignored
 _LONGEST_FLOAT_BITS = 900  # bits of a value for which prices are computed as floats, which end at 1,024 bits
 _SCATTER = 2_654_435_761  # odd, near 2**32 / golden ratio: multiples of it modulo 2**32 are spread evenly (Knuth)
@@ -27,7 +27,7 @@ Group = tuple[int, int, tuple[int, ...]]
 class _Item(NamedTuple):
     """Something that may be taken; `value` is a whole number, at equal value the larger the fewer tokens."""
 
-    index: int
+    position: int
     value: int
     cost: int
 
@@ -86,15 +86,15 @@ def _usable(values: Sequence[float], costs: Sequence[int], budget: int) -> tuple
         for index, (numerator, denominator) in zip(usable, ratios, strict=True)
         if costs[index]
     ]
-    items.sort(key=lambda item: (-item.density(), -item.value, item.index))
+    items.sort(key=lambda item: (-item.density(), -item.value, item.position))
     return items, [index for index in usable if not costs[index]]
 
 
 def _earliest(items: Iterable[_Item], chosen: Iterable[_Item], free: Iterable[int]) -> tuple[int, ...]:
     """Return the positions of the chosen items, the earliest of those with equal value and cost, and the free ones."""
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for item in sorted(items, key=lambda item: -item.index):
-        alike[item.value, item.cost].append(item.index)
+    for item in sorted(items, key=lambda item: -item.position):
+        alike[item.value, item.cost].append(item.position)
     return tuple(sorted([*free, *(alike[item.value, item.cost].pop() for item in chosen)]))
 
 
@@ -163,7 +163,7 @@ def _best(items: Sequence[_Item], budget: int, known: list[_Item]) -> list[_Item
     # Items of equal density that are neighbors without a price stay near each other, but scattered, so that neighbors
     # differ in cost and few of them add up to any budget.
     keys = [
-        (-item.density(price), position // _NEARBY if price else 0, item.index * _SCATTER % 2**32)
+        (-item.density(price), position // _NEARBY if price else 0, item.position * _SCATTER % 2**32)
         for position, item in enumerate(items)
     ]
     ranked = [(-key[0], item) for key, item in sorted(zip(keys, items, strict=True))]

@@ -173,7 +173,7 @@ def _unwrapped(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _goes_on(text: str, start: int, stop: int, following: int) -> bool:
-    """Tell whether a sentence that ends with its line goes on in the next one, as in text of a fixed width."""
+    """Return whether a sentence that ends with its line goes on in the next one, as in text of a fixed width."""
     if text.count("\n", stop, following) != 1 or following - start > _LONGEST_SENTENCE:
         return False
     last, first = text[stop - 1], text[following]
@@ -183,7 +183,7 @@ def _goes_on(text: str, start: int, stop: int, following: int) -> bool:
 
 
 def _is_run(text: str, start: int, stop: int) -> bool:
-    """Tell whether a stretch without sentence ends is too long to be one sentence."""
+    """Return whether a stretch without sentence ends is too long to be one sentence."""
     if stop - start <= _LONGEST_UNSPACED_SENTENCE:
         return False
     words = text[start : start + _LONGEST_UNSPACED_SENTENCE].split()

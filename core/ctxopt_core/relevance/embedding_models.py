@@ -73,7 +73,7 @@ def source_of(embeddings: Any) -> EmbeddingSource:
 
 
 def unit_vectors(found: Any, wanted: int) -> list[UnitVector]:
-    """Return the vectors that a model gave for `wanted` texts, each of length one.
+    """Return the vectors that a model returned for `wanted` texts, each scaled to length one.
 
     Args:
         found: The vectors: lists, tuples or arrays of numbers, or a matrix with one row for each text.
@@ -87,7 +87,7 @@ def unit_vectors(found: Any, wanted: int) -> list[UnitVector]:
 
 
 def listed(found: Any, wanted: int) -> list[Any]:
-    """Return what a model gave for `wanted` texts as a list of that length."""
+    """Return what a model returned for `wanted` texts as a list of that length."""
     if isinstance(found, _STRINGS) or not isinstance(found, Iterable):
         message = f"`embeddings` must return a list with one vector for each text, got {type(found).__name__}"
         raise TypeError(message)
@@ -105,7 +105,7 @@ def unit_vector(found: Any) -> UnitVector:
         what = "one that holds NaN or an infinity" if numbers else "an empty one"
         message = f"`embeddings` must return vectors of finite numbers, got {what}"
         raise ValueError(message)
-    # Squares of very large or very small numbers would not be finite, or be nothing.
+    # Squares of very large or very small numbers would be infinite or zero.
     largest = max(map(abs, numbers))
     if not largest:
         return array("f", numbers)

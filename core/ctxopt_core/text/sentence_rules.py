@@ -31,7 +31,7 @@ _CLOSING = frozenset(")]）」』】》〉”")
 
 
 def may_hold_several(line: str) -> bool:
-    """Tell quickly whether a line may hold more than one sentence."""
+    """Return quickly whether a line may hold more than one sentence."""
     return ". " in line or not line.isascii() or _ASCII_END.search(line) is not None
 
 
@@ -56,7 +56,7 @@ def sentence_starts_in_line(line: str, language: str, *, offset: int = 0, stop: 
 
 
 def joins_previous(character: str) -> bool:
-    """Tell whether a character is drawn on the one before it: an accent, a variation selector, a joiner."""
+    """Return whether a character is drawn on the one before it: an accent, a variation selector, a joiner."""
     if character.isascii():
         return False
     return character == "\u200d" or unicodedata.category(character)[0] == "M"

@@ -9,7 +9,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def has_surrogates(text: str) -> bool:
-    """Tell whether a text could not be written as UTF-8."""
+    """Return whether a text could not be written as UTF-8."""
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 
