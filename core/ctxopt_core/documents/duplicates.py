@@ -10,10 +10,10 @@ from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.shared_substrings import earlier_alike
 from ctxopt_core.relevance.bm25 import fold
 
-# Pieces into which a text of middle length is cut: enough that each half of it, the least that counts as alike, has
+# Pieces into which a document of median length is cut: enough that each half of it, the least that counts as alike, has
 # several; more pieces are shorter, and short ones are shared by chance.
 _PIECES = 12
-_ALIKE = 0.5  # share of the pieces of a text, by characters; below it most of its sentences are missing in the other
+_ALIKE = 0.5  # share of the pieces, by characters; below it most sentences are missing in the other document
 _SHORT_BYTES = 24  # UTF-8 bytes, about 6 tokens: "Yes." says nothing without the sentence before it
 _TRIES = 8  # occurrences that are looked at for one between word borders; bounds the time for monotonous texts
 _LONGEST_SEARCHED = 20_000  # characters of words that are searched for each sentence; in longer ones a set is used
@@ -107,7 +107,7 @@ def comparable(text: str) -> str:
 
 
 class _Wording:
-    """A text in comparable form. Its words and sentences are worked out when they are first needed."""
+    """A document in comparable form. Its words and sentences are computed when they are first needed."""
 
     def __init__(self, text: str) -> None:
         self.text = text

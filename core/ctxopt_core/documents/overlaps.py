@@ -13,9 +13,7 @@ from ctxopt_core.documents.shared_substrings import earlier_alike
 from ctxopt_core.text.boundaries import cluster_start, word_end
 
 _LEAST = 20  # characters of an overlap, about four words; shorter ones may be chance
-_DENSE_LEAST = (
-    10  # the same beyond ASCII, where a character of Chinese or Japanese says as much as two or three letters
-)
+_DENSE_LEAST = 10  # the same beyond ASCII, where a character says as much as two or three letters
 _COMPARED_DIRECTLY = 64  # chunks of one source; beyond that, searching all for each head would take quadratic time
 _MOST_HOLDERS = 8  # chunks that are compared for one head; bounds the time where many start alike
 _PIECES = 40  # pieces of a chunk among many: a shared one is a fortieth of a chunk, less than a usual overlap
@@ -130,7 +128,7 @@ def _possible_neighbors(documents: Sequence[Document], group: Sequence[int]) -> 
 
 
 def _holding_heads(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of texts of which the first one holds the head of the second one."""
+    """Yield the pairs of texts of which the first one contains the beginning of the second one."""
     pile = "\n".join(texts)
     starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
     for right, text in enumerate(texts):

@@ -109,12 +109,11 @@ def pack_documents(
         ContextBudgetError: `budget` is negative or not a whole number.
 
     Example:
-        >>> from ctxopt_core import CallableCounter, Document, DocumentPolicy, pack_documents
-        >>> log = "The weather was fine for most of the year. The north kiln cracked in March after the long frost."
-        >>> policy = DocumentPolicy(selection="passages")
-        >>> packing = pack_documents([Document(text=log)], 65, CallableCounter(len), query="kiln", policy=policy)
-        >>> packing.texts[0]
-        '[...] The north kiln cracked in March after the long frost.'
+        >>> from ctxopt_core import CallableCounter, Document, pack_documents
+        >>> log = "The weather was fine, as it mostly is by the sea. "
+        >>> log += "The old kiln cracked in March after the long frost."
+        >>> pack_documents([Document(text=log)], 70, CallableCounter(len), query="Which kiln cracked?").texts[0]
+        '[...] The old kiln cracked in March after the long frost.'
     """
     try:
         check_whole("budget", budget, minimum=0, unit="tokens")

@@ -12,7 +12,7 @@ from ctxopt_core.relevance.feedback import bm25_with_feedback
 _FEEDBACK_UNITS = 3  # best units that further terms are taken from; more of them drift from the question
 _FEEDBACK_WEIGHT = 0.2  # of a term that the query does not have, where one of the query has up to 1.0
 _CONTEXT = 0.8  # share of a neighbor's score in a very long text; 1.0 would not tell neighbors apart
-_CONTEXT_UNITS = 20  # units of a text that has half of that share
+_CONTEXT_UNITS = 20  # units of the document that has half of that share
 _DOCUMENT_WEIGHT = 0.35  # of the most relevant document
 _RANK_WEIGHT = 0.35  # of the document that ranks first
 _RANK_OFFSET = 2  # places after which the rank has half of its weight

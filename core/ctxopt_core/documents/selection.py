@@ -97,7 +97,7 @@ def resolved_selection(
     limit means the same in any script.
 
     Args:
-        selection: What the policy says.
+        selection: The selection of the policy.
         documents: All documents.
         indices: Those that may be kept.
         terms: The terms of the query.

@@ -8,7 +8,7 @@ piece, wherever it is.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ _SAMPLE = 32  # characters of each, of which all pairs are counted
 _LARGE_SAMPLE = 1_000  # characters of each, in which the candidates are counted
 _CANDIDATES = 12  # characters and pairs that are counted in the large sample
 _MOST_HOLDERS = 8  # texts that are named for one piece; one that many texts share, such as a footer, says little
-_RAREST = 4  # pieces that a text must share to be named as one that may contain another
+_RAREST = 4  # rarest common pieces; an earlier text that has them all may contain the whole text
 _MOST_LOOKED_AT = 256  # texts with a piece of which these four are looked for
 _LOOKED_UP = 10_000_000  # characters that may at least be searched for texts without pieces: all, of a few small texts
 _FEW = 64  # texts, or times all texts, that are searched whole without a further separator
@@ -40,7 +40,7 @@ def earlier_alike(
     Args:
         texts: Different texts, in the form in which they are compared.
         pieces: About how many pieces each text is cut into. More pieces find shorter shared substrings.
-        least_share: The least share of a text's pieces that an earlier one must have, by characters.
+        least_share: The least share of the pieces that an earlier text must have, by characters.
         least_characters: The fewest characters of pieces that it must have.
     """
     found: dict[int, set[int]] = {}
@@ -100,23 +100,17 @@ def _add_sharing(
 
 
 def _holders(pieces: Pieces) -> dict[str, list[int]]:
-    """Return which texts hold each of the pieces that several hold."""
-    seen: set[str] = set()
-    shared: set[str] = set()
-    for own in pieces:
+    """Return which texts have each of the pieces that several have."""
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number, own in enumerate(pieces):
         own.discard("")
-        if not seen.isdisjoint(own):
-            shared |= own & seen
-        seen |= own
-    holders: dict[str, list[int]] = {piece: [] for piece in shared}
-    for number, own in enumerate(pieces if shared else ()):
-        for piece in own & shared:
+        for piece in own:
             holders[piece].append(number)
-    return holders
+    return {piece: numbers for piece, numbers in holders.items() if len(numbers) > 1}
 
 
 def _holding_rarest(number: int, common: set[str], holders: dict[str, list[int]]) -> list[int]:
-    """Return earlier texts that hold each of the rarest common pieces."""
+    """Return earlier texts that have each of the rarest common pieces."""
     rarest = heapq.nsmallest(_RAREST, common, key=lambda piece: (len(holders[piece]), piece))
     first, *more = (holders[piece][:_MOST_LOOKED_AT] for piece in rarest)
     return sorted(other for other in set(first).intersection(*more) if other < number)

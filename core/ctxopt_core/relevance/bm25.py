@@ -56,9 +56,9 @@ def bm25_scorer(query: str, texts: Sequence[str]) -> list[float]:
 
     Example:
         >>> from ctxopt_core import bm25_scorer
-        >>> scores = bm25_scorer("cracked kilns", ["The kiln cracked.", "A wall cracked.", "Snow fell."])
+        >>> scores = bm25_scorer("cracked kiln", ["The kiln cracked.", "A wall cracked.", "Snow fell."])
         >>> [round(score, 2) for score in scores]
-        [1.4, 0.46, 0.0]
+        [1.38, 0.45, 0.0]
     """
     wanted = dict.fromkeys(tokenize(query), 1.0)
     if not wanted:
@@ -68,7 +68,7 @@ def bm25_scorer(query: str, texts: Sequence[str]) -> list[float]:
 
 
 class CountedTerms(NamedTuple):
-    """How often a text has each of its terms, and how many terms it has in all."""
+    """How often each term occurs in one text, and how many terms it has in all."""
 
     counts: dict[str, int]
     length: int

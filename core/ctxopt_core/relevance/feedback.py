@@ -60,7 +60,7 @@ class _TermLists:
         return Counter(chain.from_iterable(map(wanted.intersection, self._texts)))
 
     def terms_in(self, n: int) -> Mapping[str, int]:
-        """Return all terms of a text, and how often it has each."""
+        """Return how often each term occurs in text `n`."""
         return Counter(self._texts[n])
 
 
