@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.duplicates import contained
 from ctxopt_core.documents.overlaps import Stitching
 from ctxopt_core.documents.passages import Passages
+from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import Ranking, in_reading_order
 from ctxopt_core.documents.selection import Resolved, choose
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.shortening.truncate import truncate
-
-if TYPE_CHECKING:
-    from ctxopt_core.documents.policy import DocumentPolicy
 
 _LEAST_LEFT = 4  # tokens; in fewer no sentence fits beside its marker
 _SLACK_PER_DOCUMENT = 4  # tokens by which the count of a document alone may exceed its part of the join
@@ -32,8 +29,8 @@ class Packer:
     """One packing in progress: which documents are kept so far, and how many tokens they have.
 
     It is called in this order, for one request only: `keep_all` and `keep_all_stitched` until one of them returns True,
-    otherwise `pack` once. After that `kept`, `texts` and `tokens` are final, as are `repeated` (whole documents that
-    another one contains) and `without_value` (documents whose scores give them no value).
+    otherwise `pack` once. After that `kept`, `texts` and `tokens` are final, as are `repeated` (documents that another
+    whole one contains) and `without_value` (documents whose scores have no value).
 
     Args:
         costs: The documents and their tokens.
@@ -43,10 +40,10 @@ class Packer:
     """
 
     def __init__(self, costs: DocumentCosts, counter: TokenCounter, budget: int, policy: DocumentPolicy) -> None:
-        self._costs = costs
+        self.costs = costs
         self._counter = counter
         self._budget = budget
-        self._policy = policy
+        self.policy = policy
         self._order: Sequence[int] = ()
         self._reading: Sequence[int] = ()
         self._whole: set[int] = set()
@@ -61,13 +58,13 @@ class Packer:
     def texts(self) -> dict[int, str]:
         """The texts of the documents that are kept in part."""
         texts = {**self._stitching.texts, **self._passages.texts, **self._cut}
-        return {index: text for index, text in texts.items() if text != self._costs.text(index)}
+        return {index: text for index, text in texts.items() if text != self.costs.text(index)}
 
     @property
     def kept(self) -> tuple[int, ...]:
         """The kept documents in reading order."""
         present = self._whole | self._passages.texts.keys() | self._cut.keys()
-        kept = in_reading_order([i for i in self._reading if i in present], self._policy.reading_order)
+        kept = in_reading_order([i for i in self._reading if i in present], self.policy.reading_order)
         return self._stitching.with_chains(self._passages.chains).in_order(kept)
 
     @property
@@ -77,26 +74,26 @@ class Packer:
         state = (frozenset(self._whole), self._passages.changes, tuple(self._cut.items()), chains)
         if self._counted is None or self._counted[0] != state:
             kept = self.kept
-            self._counted = (state, self._costs.joined(kept, self.texts) if kept else 0)
+            self._counted = (state, self.costs.joined(kept, self.texts) if kept else 0)
         return self._counted[1]
 
     def keep_all(self, order: Sequence[int]) -> bool:
         """Keep all documents whole if they fit; return whether they do."""
-        if self._policy.max_documents is not None and len(order) > self._policy.max_documents:
+        if self.policy.max_documents is not None and len(order) > self.policy.max_documents:
             return False
         left = self._budget + _SLACK_PER_DOCUMENT * len(order)
         for index in order:
-            if not self._costs.fits(index, left):
+            if not self.costs.fits(index, left):
                 return False
-            left -= self._costs[index]
+            left -= self.costs[index]
         return self._all_fit(order)
 
     def keep_all_stitched(self, order: Sequence[int]) -> bool:
         """Keep all documents if they fit when those that overlap are stitched; return whether they do."""
-        stitching = Stitching.of(self._costs.documents, set(order), order)
-        if not stitching.chains or len(order) > (self._policy.max_documents or len(order)):
+        stitching = Stitching.of(self.costs.documents, set(order), order)
+        if not stitching.chains or len(order) > (self.policy.max_documents or len(order)):
             return False
-        texts = (stitching.texts.get(index, self._costs.text(index)) for index in order)
+        texts = (stitching.texts.get(index, self.costs.text(index)) for index in order)
         if sum(map(len, texts)) > self._budget * _CHARACTERS_PER_TOKEN:
             return False
         self._stitching = stitching
@@ -125,33 +122,33 @@ class Packer:
         self._passages = self._passages_of(terms, ranking.relevance)
         share = None
         if selection == "score":
-            if self._policy.passages and self._order:
+            if self.policy.passages and self._order:
                 self._begin_best()
             self._place(self._order)
         elif selection != "passages":
-            left = self._budget + self._costs.separator_tokens
-            choice = choose(self._costs.documents, ranking, self._costs, left, self._policy)
+            left = self._budget + self.costs.separator_tokens
+            choice = choose(self.costs.documents, ranking, self.costs, left, self.policy)
             self._place(choice.documents)
             self.without_value.update(choice.without_value)
             share = choice.score_order_share
         self._settle()
-        if self._policy.passages:
+        if self.policy.passages:
             self._fill()
         return share
 
     def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
-        marker, scorer = self._policy.gap_marker, self._policy.scorer
-        return Passages(self._costs, self._counter, terms, relevance, marker=marker, scorer=scorer)
+        marker, scorer = self.policy.gap_marker, self.policy.scorer
+        return Passages(self.costs, self._counter, terms, relevance, marker=marker, scorer=scorer)
 
     @property
     def _places_left(self) -> int:
-        most = self._policy.max_documents
+        most = self.policy.max_documents
         return len(self._order) if most is None else most - len(self.kept)
 
     def _begin_best(self) -> None:
         """Give the best document, if it is too big alone, its best passage, and more of it up to half the budget."""
         best = self._order[0]
-        if not self._costs.fits(best, self._budget):
+        if not self.costs.fits(best, self._budget):
             self._passages.consider({best: 0}, self._budget)
             left = self._passages.take_best(self._budget, documents=1, units=1)
             self._passages.take_best(left - self._budget // 2, documents=1)
@@ -159,7 +156,7 @@ class Packer:
     def _place(self, order: Sequence[int]) -> None:
         """Place whole documents in this order, and more of them in the tokens that overlaps save."""
         begun = self._passages.texts
-        self._place_whole(order, self._budget - sum(map(self._costs.of_text, begun, begun.values())))
+        self._place_whole(order, self._budget - sum(map(self.costs.of_text, begun, begun.values())))
         while self._drop_repeated() | self._stitch():
             if not self._place_whole(order, self._budget - self.tokens):
                 break
@@ -167,13 +164,13 @@ class Packer:
     def _place_whole(self, order: Sequence[int], left: int) -> bool:
         """Place what fits; where passages can have the rest of the budget, stop after 20 too big ones in a row."""
         begun, places, before = self._passages.texts, self._places_left, len(self._whole)
-        refused, patience = 0, _PATIENCE if self._policy.passages else len(order)
+        refused, patience = 0, _PATIENCE if self.policy.passages else len(order)
         for index in order:
             if places <= 0 or left <= 0 or refused == patience:
                 break
-            if index not in self._whole | self.repeated and index not in begun and self._costs.fits(index, left):
+            if index not in self._whole | self.repeated and index not in begun and self.costs.fits(index, left):
                 self._whole.add(index)
-                left -= self._costs[index]
+                left -= self.costs[index]
                 places -= 1
                 refused = 0
             else:
@@ -182,14 +179,14 @@ class Packer:
 
     def _drop_repeated(self) -> bool:
         """Drop documents that another whole one contains; return whether there was any."""
-        repeated = contained(self._costs.documents, [index for index in self._order if index in self._whole])
+        repeated = contained(self.costs.documents, [index for index in self._order if index in self._whole])
         self._whole.difference_update(repeated)
         self.repeated.update(repeated)
         return bool(repeated)
 
     def _stitch(self) -> bool:
         """Stitch the whole documents; return whether any overlap."""
-        self._stitching = Stitching.of(self._costs.documents, self._whole, self._order)
+        self._stitching = Stitching.of(self.costs.documents, self._whole, self._order)
         return bool(self._stitching.chains)
 
     def _settle(self) -> None:
@@ -200,7 +197,7 @@ class Packer:
             for index in reversed(self._order):
                 if over > 0 and index in self._whole:
                     self._whole.discard(index)
-                    over -= self._costs[index]
+                    over -= self.costs[index]
             self._stitch()
 
     def _fill(self) -> None:
@@ -236,7 +233,7 @@ class Packer:
         """Keep something of the best document, cut at a word, where not one sentence of any fits."""
         tries = 0
         for index, start in self._starts():
-            frame, copies = self._costs.of_template(index) - self._costs.separator_tokens, self._costs.copies(index)
+            frame, copies = self.costs.of_template(index) - self.costs.separator_tokens, self.costs.copies(index)
             if frame >= self._budget:
                 continue
             if tries == _CUT_TRIES or self._cut_one(index, start, (self._budget - frame) // copies, copies):
@@ -248,7 +245,7 @@ class Packer:
             text = self._cut_text(index, start, left)
             if not text:
                 break
-            over = self._costs.joined((index,), {index: text}) - self._budget
+            over = self.costs.joined((index,), {index: text}) - self._budget
             if over <= 0:
                 self._cut = {index: text}
                 return True
@@ -265,9 +262,9 @@ class Packer:
 
     def _cut_text(self, index: int, start: int, left: int) -> str:
         """Return the text from `start` on, with markers if they fit."""
-        text = self._costs.text(index)
+        text = self.costs.text(index)
         rest = text[start:].strip()
-        marker = self._policy.gap_marker
+        marker = self.policy.gap_marker
         before, after = marker.lstrip() if text[:start].strip() else "", marker.rstrip()
         part = truncate(rest, left - self._counter.count(before + after), self._counter).rstrip()
         if not part:

@@ -120,25 +120,17 @@ def pack_documents(
     except ValueError as error:
         raise ContextBudgetError(str(error)) from None
     policy = policy or DocumentPolicy()
-    costs = DocumentCosts(documents, rendering or PlainDocuments(), counter)
     dropped = _dropped_before(documents, policy)
     candidates = [index for index in range(len(documents)) if index not in dropped]
     order = by_score(documents, candidates, policy.score_order)
-    packer = Packer(costs, counter, budget, policy)
+    packer = Packer(DocumentCosts(documents, rendering or PlainDocuments(), counter), counter, budget, policy)
     if not budget or packer.keep_all(order):
-        return _packing(packer, order, dropped, costs, policy)
-    return _selected(packer, candidates, dropped, costs, query, policy)
+        return _packing(packer, order, dropped)
+    return _selected(packer, candidates, dropped, query)
 
 
-def _selected(
-    packer: Packer,
-    candidates: Sequence[int],
-    dropped: dict[int, DropReason],
-    costs: DocumentCosts,
-    query: str,
-    policy: DocumentPolicy,
-) -> Packing:
-    documents, terms = costs.documents, query_terms(query)
+def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, DropReason], query: str) -> Packing:
+    documents, policy, terms = packer.costs.documents, packer.policy, query_terms(query)
     ranking = rank(documents, candidates, terms, score_order=policy.score_order, scorer=policy.scorer)
     repeated = duplicates(documents, ranking.order)
     dropped.update(dict.fromkeys(repeated, "duplicate"))
@@ -147,12 +139,12 @@ def _selected(
     if has_scores(documents, reading):
         reading = by_score(documents, sorted(reading), policy.score_order)
     if (repeated and packer.keep_all(reading)) or packer.keep_all_stitched(reading):
-        return _packing(packer, ranking.order, dropped, costs, policy)
+        return _packing(packer, ranking.order, dropped)
     selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
     share = packer.pack(selection, ranking, reading, terms)
     dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
     dropped.update(dict.fromkeys(packer.without_value, "score"))
-    packing = _packing(packer, ranking.order, dropped, costs, policy, anywhere=selection == "passages")
+    packing = _packing(packer, ranking.order, dropped, anywhere=selection == "passages")
     return replace(packing, selection=selection, score_order_share=share)
 
 
@@ -176,17 +168,11 @@ def is_below_min_score(document: Document, policy: DocumentPolicy) -> bool:
 
 
 def _packing(
-    packer: Packer,
-    order: tuple[int, ...],
-    dropped: dict[int, DropReason],
-    costs: DocumentCosts,
-    policy: DocumentPolicy,
-    *,
-    anywhere: bool = False,
+    packer: Packer, order: tuple[int, ...], dropped: dict[int, DropReason], *, anywhere: bool = False
 ) -> Packing:
     """Build the packing; `anywhere`: documents were not taken in their order, so any could have had one more place."""
     kept = packer.kept
-    full = len(kept) == policy.max_documents
+    full = len(kept) == packer.policy.max_documents
     last = max(map(order.index, kept), default=-1)
     for position, index in enumerate(order):
         if index not in kept and index not in dropped:
@@ -197,6 +183,6 @@ def _packing(
         tokens=packer.tokens,
         dropped=MappingProxyType(dict(sorted(dropped.items()))),
         ranking=order,
-        costs=costs,
-        cumulative_score=sum_of_scores(costs.documents[index] for index in kept),
+        costs=packer.costs,
+        cumulative_score=sum_of_scores(packer.costs.documents[index] for index in kept),
     )

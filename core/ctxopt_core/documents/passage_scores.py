@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ctxopt_core.documents.partial_document import PartialDocument
-from ctxopt_core.relevance.feedback import bm25_with_feedback
+from ctxopt_core.relevance.feedback import TermLists, bm25_with_feedback
 
 # The weights are relative to the best BM25 score of a unit, which is 1.0. docs/algorithm.md says what each of them is
 # for, docs/benchmarks.md what is kept with them.
@@ -44,7 +44,7 @@ def score_units(
         similarities: The score of each unit by a custom scorer, from 0.0 to 1.0, which then makes up 0.3 of the first
             summand.
     """
-    texts = [terms for part in parts for terms in part.terms]
+    texts = TermLists([terms for part in parts for terms in part.terms])
     scores = bm25_with_feedback(weights, texts, best_texts=_FEEDBACK_UNITS, feedback_weight=_FEEDBACK_WEIGHT)
     best = max(scores, default=0.0) or 1.0
     scores = [score / best for score in scores]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.costs import DocumentCosts
@@ -29,9 +29,9 @@ _FEWEST_TERMS = 5  # of a unit that counts as repeated; shorter ones, such as "Y
 class Passages:
     """Passages chosen step by step from some documents.
 
-    The order of calls is: `exclude` the documents that are kept whole, `consider` others, then `take_best` and
-    `drop_worst` as often as needed; `consider` may be called again for more documents. `texts` and `chains` may be read
-    at any time; `changes` grows with each change of `texts`.
+    The order of calls is: `consider` documents, then `take_best` and `drop_worst` as often as needed; all three again
+    for more documents. `exclude` comes before `consider`, whenever other documents are kept whole than before. `texts`
+    and `chains` may be read at any time; `changes` grows with each change of `texts`.
 
     Args:
         costs: The documents and their tokens.
@@ -152,16 +152,48 @@ class Passages:
         Returns:
             The tokens that are left of `limit` by the counts of single units, which are estimates.
         """
-        if not self._weights:
-            return self._take(self._heads(), limit, documents, units, repeats=True)
-        candidates = [
+        refused = taken = 0
+        for part, number in self._by_score() if self._weights else self._heads():
+            if limit < 1 or refused == _PATIENCE or taken == units:
+                break
+            if number in part.chosen or not (part.chosen or documents):
+                continue
+            if self._weights and not repeats and self._is_repeated(part, number):
+                continue
+            cost = self._cost(part, number, limit)
+            if cost > limit:
+                refused += 1
+                continue
+            refused = 0
+            taken += 1
+            limit -= cost
+            documents -= not part.chosen
+            part.chosen.add(number)
+            self._texts = None
+            self.changes += 1
+            terms = self._terms_of(part, number)
+            if len(terms) >= _FEWEST_TERMS:
+                self._document_with.setdefault(terms, part.index)
+        return limit
+
+    def _by_score(self) -> list[tuple[PartialDocument, int]]:
+        """Return the units that are sentences or match the query, best first."""
+        units = [
             (part, n)
             for part in self._documents.values()
             for n, unit in enumerate(part.units)
             if unit.sentence or part.match[n] > 0.0
         ]
-        candidates.sort(key=lambda hit: (-hit[0].scores[hit[1]], hit[0].position, hit[1]))
-        return self._take(candidates, limit, documents, units, repeats=repeats)
+        return sorted(units, key=lambda unit: (-unit[0].scores[unit[1]], unit[0].position, unit[1]))
+
+    def _heads(self) -> Iterator[tuple[PartialDocument, int]]:
+        """Yield the units of each document from its start, as long as they are taken."""
+        for part in self._documents.values():
+            for number, unit in enumerate(part.units):
+                if number not in part.chosen and unit.sentence:
+                    yield part, number
+                if number not in part.chosen:
+                    break
 
     def best_start(self) -> tuple[int, int] | None:
         """Return the document and the offset of the best unit, chosen or not; None without any unit."""
@@ -195,51 +227,6 @@ class Passages:
         if self._scorer is None or not self._weights or not texts:
             return ()
         return rescale(call_scorer(self._scorer, self._terms.text, texts))
-
-    def _heads(self) -> Iterator[tuple[PartialDocument, int]]:
-        """Yield the units of each document from its start, as long as they are taken."""
-        for part in self._documents.values():
-            for number, unit in enumerate(part.units):
-                if number not in part.chosen and unit.sentence:
-                    yield part, number
-                if number not in part.chosen:
-                    break
-
-    def _take(
-        self,
-        candidates: Iterable[tuple[PartialDocument, int]],
-        limit: int,
-        documents: int,
-        units: int | None,
-        *,
-        repeats: bool,
-    ) -> int:
-        refused = taken = 0
-        for part, number in candidates:
-            if limit < 1 or refused == _PATIENCE or taken == units:
-                break
-            if number in part.chosen or not (part.chosen or documents):
-                continue
-            if not repeats and self._is_repeated(part, number):
-                continue
-            cost = self._cost(part, number, limit)
-            if cost > limit:
-                refused += 1
-                continue
-            refused = 0
-            taken += 1
-            limit -= cost
-            documents -= not part.chosen
-            self._choose(part, number)
-        return limit
-
-    def _choose(self, part: PartialDocument, number: int) -> None:
-        part.chosen.add(number)
-        self._texts = None
-        self.changes += 1
-        terms = self._terms_of(part, number)
-        if len(terms) >= _FEWEST_TERMS:
-            self._document_with.setdefault(terms, part.index)
 
     def _is_repeated(self, part: PartialDocument, number: int) -> bool:
         """Return whether a whole document, or a chosen unit of another one, has the same words."""

@@ -116,7 +116,7 @@ class Choice:
 
     Args:
         documents: The documents.
-        without_value: Those whose scores give them no value, so that they are not kept in part either.
+        without_value: Those whose scores have no value, so that they are not kept in part either.
         score_order_share: For the optimal choice, the share of its value that taking the best-scored documents that fit
             would have reached, from 0.0 to 1.0; otherwise None.
     """

@@ -14,35 +14,7 @@ _MOST_TERMS = 8  # terms that are taken from the best texts; more of them drift 
 _LEAST_RARITY = 0.55  # of such a term, from 0.0 to 1.0: leaves out function words and common ones such as "year"
 
 
-def bm25_with_feedback(
-    weights: Mapping[str, float], texts: Sequence[Sequence[str]], *, best_texts: int, feedback_weight: float
-) -> list[float]:
-    """Return the BM25 score of texts that are given as their terms (pseudo-relevance feedback, Rocchio 1971).
-
-    Args:
-        weights: The weight of each term of the query.
-        texts: The terms of each text.
-        best_texts: From how many of the best texts further terms are taken: the eight that are rarest among the texts.
-        feedback_weight: The weight of each of these.
-    """
-    return _with_feedback(weights, _TermLists(texts), best_texts=best_texts, feedback_weight=feedback_weight)
-
-
-def bm25_of_messages(
-    weights: Mapping[str, float], texts: Sequence[str], *, best_texts: int, feedback_weight: float
-) -> list[float]:
-    """Return what `bm25_with_feedback` returns, for texts whose terms are cached.
-
-    Args:
-        weights: The weight of each term of the query.
-        texts: The texts.
-        best_texts: From how many of the best texts further terms are taken.
-        feedback_weight: The weight of each of these.
-    """
-    return _with_feedback(weights, _CountedTexts(texts), best_texts=best_texts, feedback_weight=feedback_weight)
-
-
-class _TermLists:
+class TermLists:
     """Texts that are given as lists of terms."""
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
@@ -64,8 +36,8 @@ class _TermLists:
         return Counter(self._texts[n])
 
 
-class _CountedTexts:
-    """Texts whose terms are counted and cached; the methods are those of `_TermLists`."""
+class CountedTexts:
+    """Texts whose counted terms are cached."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         known = list(map(counted_terms, texts))
@@ -73,18 +45,29 @@ class _CountedTexts:
         self.lengths = [text.length for text in known]
 
     def counts(self, terms: Collection[str]) -> Sequence[Mapping[str, int]]:
+        """Return what `TermLists.counts` returns."""
         return [{term: counts[term] for term in terms if term in counts} for counts in self._counts]
 
     def holding(self, terms: Collection[str]) -> Mapping[str, int]:  # noqa: ARG002
+        """Return what `TermLists.holding` returns."""
         return Counter(chain.from_iterable(self._counts))  # counting all is faster than picking some
 
     def terms_in(self, n: int) -> Mapping[str, int]:
+        """Return how often each term occurs in text `n`."""
         return self._counts[n]
 
 
-def _with_feedback(
-    weights: Mapping[str, float], texts: _TermLists | _CountedTexts, *, best_texts: int, feedback_weight: float
+def bm25_with_feedback(
+    weights: Mapping[str, float], texts: TermLists | CountedTexts, *, best_texts: int, feedback_weight: float
 ) -> list[float]:
+    """Return the BM25 score of each text, with pseudo-relevance feedback (Rocchio 1971).
+
+    Args:
+        weights: The weight of each term of the query.
+        texts: The texts.
+        best_texts: From how many of the best texts further terms are taken: the eight that are rarest among the texts.
+        feedback_weight: The weight of each of these.
+    """
     scores = bm25_of_counts(weights, texts.counts(weights), texts.lengths)
     strongest = dict.fromkeys(_strongest(weights, texts, _best(scores, best_texts)), feedback_weight)
     if not strongest:
@@ -93,7 +76,7 @@ def _with_feedback(
     return [score + more for score, more in zip(scores, further, strict=True)]
 
 
-def _strongest(weights: Mapping[str, float], texts: _TermLists | _CountedTexts, best: Sequence[int]) -> list[str]:
+def _strongest(weights: Mapping[str, float], texts: TermLists | CountedTexts, best: Sequence[int]) -> list[str]:
     """Return the terms that the best texts have most and the other texts least, without those of the query."""
     found: dict[str, int] = {}
     for n in best:

@@ -8,9 +8,7 @@ from ctxopt_core.text.code_fences import fenced_blocks, has_fence_mark
 from ctxopt_core.text.language_detection import guess_language
 from ctxopt_core.text.sentence_rules import joins_previous, may_hold_several, sentence_starts_in_line
 
-_BLOCK = (
-    32_000  # characters that are split into lines at once, which bounds how far a long text is read beyond the need
-)
+_BLOCK = 32_000  # characters that are split into lines at once; bounds what is read beyond the need
 
 
 def sentence_spans(

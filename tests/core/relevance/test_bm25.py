@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core.relevance.bm25 import bm25_scorer, counted_terms, tokenize
-from ctxopt_core.relevance.feedback import bm25_of_messages, bm25_with_feedback
+from ctxopt_core.relevance.feedback import CountedTexts, TermLists, bm25_with_feedback
 from ctxopt_core.runtime.text_cache import TextCache
 from hostile_text import hostile_text
 
@@ -62,7 +62,7 @@ def test_words_without_end_are_not_kept_in_memory():
 )
 def test_numbers_and_usual_words_are_not_taken_for_what_a_query_is_about(word, is_source):
     texts = [f"kiln {word}", f"damp {word}", "a lamp on a pier"]
-    scores = bm25_of_messages({"kiln": 1.0}, texts, best_texts=1, feedback_weight=0.5)
+    scores = bm25_with_feedback({"kiln": 1.0}, CountedTexts(texts), best_texts=1, feedback_weight=0.5)
     assert (scores[1] > 0) is is_source
 
 
@@ -74,20 +74,19 @@ def test_numbers_and_usual_words_are_not_taken_for_what_a_query_is_about(word, i
 def test_messages_score_what_their_terms_score_with_feedback(query, texts, best):
     weights = dict.fromkeys(tokenize(query), 1.0)
     chosen = {"best_texts": best, "feedback_weight": 0.5}
-    assert bm25_of_messages(weights, texts, **chosen) == bm25_with_feedback(
-        weights, list(map(tokenize, texts)), **chosen
-    )
+    counted, listed = CountedTexts(texts), TermLists(list(map(tokenize, texts)))
+    assert bm25_with_feedback(weights, counted, **chosen) == bm25_with_feedback(weights, listed, **chosen)
 
 
 def test_feedback_finds_a_text_by_a_word_that_the_query_does_not_name():
     texts = ["the kiln cracked at zanthir", "zanthir was damp", "a lamp on a pier"]
     weights = {"kiln": 1.0}
-    without = bm25_of_messages(weights, texts, best_texts=0, feedback_weight=0.5)
-    found = bm25_of_messages(weights, texts, best_texts=1, feedback_weight=0.5)
+    without = bm25_with_feedback(weights, CountedTexts(texts), best_texts=0, feedback_weight=0.5)
+    found = bm25_with_feedback(weights, CountedTexts(texts), best_texts=1, feedback_weight=0.5)
     assert [score > 0 for score in without] == [True, False, False]
     assert [score > 0 for score in found] == [True, True, False]
     # Texts that have nothing of the query are no source of further words, however many may be.
-    assert bm25_of_messages(weights, texts, best_texts=3, feedback_weight=0.5) == found
+    assert bm25_with_feedback(weights, CountedTexts(texts), best_texts=3, feedback_weight=0.5) == found
 
 
 def test_scores_are_those_of_the_formula():
