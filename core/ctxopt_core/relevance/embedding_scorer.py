@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from ctxopt_core.relevance.embedding_models import UnitVector, cosine, source_of, unit_vector, unit_vectors
@@ -73,8 +72,7 @@ class EmbeddingScorer:
         return f"{type(self).__name__}({getattr(embeddings, '__qualname__', type(embeddings).__qualname__)})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        make = partial(type(self), max_bytes=self._max_bytes, batch_size=self._batch_size)
-        return make, (self._embeddings,)
+        return _rebuild, (type(self), self._embeddings, self._max_bytes, self._batch_size)
 
     @property
     def size_bytes(self) -> int:
@@ -158,3 +156,7 @@ def _sendable(text: str) -> str:
 
 def _size(text: str, vector: UnitVector) -> int:
     return _BYTES_PER_ENTRY + sys.getsizeof(text) + vector.itemsize * len(vector)
+
+
+def _rebuild(kind: type[EmbeddingScorer], embeddings: Any, max_bytes: int, batch_size: int) -> EmbeddingScorer:
+    return kind(embeddings, max_bytes=max_bytes, batch_size=batch_size)
