@@ -148,7 +148,7 @@ def test_d15_22354_passages_keep_the_order_of_their_node() -> None:
 
 def test_d10_22425_a_limit_of_no_nodes_is_refused() -> None:
     """Pull request 22425: where nothing is to be kept, all was."""
-    with pytest.raises(ValueError, match="`max_documents` must be a whole number, at least 1, or None, got 0"):
+    with pytest.raises(ValueError, match="`max_documents` must be a whole number of documents, 1 or more, got 0"):
         ContextOptimizerPostprocessor(max_tokens=9, documents={"max_documents": 0})
 
 

@@ -1,4 +1,4 @@
-"""What documents count as they stand in the prompt, counted only when asked and no further than asked."""
+"""The tokens of documents as the prompt holds them, counted when they are first looked up."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.rendering import DocumentRendering
 
+# Characters per token of the prefix that is counted first. English has 4 to 5, so that a prefix of 6 times the limit is
+# as a rule over it; a shorter one would often prove nothing and be counted in vain.
 _PROBED_CHARACTERS_PER_TOKEN = 6
-_SHORTEST_PROBE = 64
-_NEVER_IN_TEMPLATES = "\ue9c3\ue9c7"
+_SHORTEST_PROBE = 64  # characters; below it a prefix saves no time
+_NEVER_IN_TEMPLATES = "\ue9c3\ue9c7"  # two characters for private use
 
 
 class DocumentCosts(Mapping[int, int]):
@@ -21,8 +23,8 @@ class DocumentCosts(Mapping[int, int]):
 
     Args:
         documents: All documents.
-        rendering: How a document stands in the prompt.
-        counter: Counts the rendered texts.
+        rendering: How the prompt holds a document.
+        counter: Counts the rendered documents.
     """
 
     __slots__ = ("_costs", "_counter", "_known", "_more_than", "_rendering", "documents", "separator_tokens")
@@ -58,11 +60,11 @@ class DocumentCosts(Mapping[int, int]):
         """Return the text of a document."""
         return self.documents[index].text or ""
 
-    def fits(self, index: int, room: int) -> bool:
-        """Tell whether document `index`, as the last one, takes at most `room` tokens."""
-        if self._exceeds(index, room + self.separator_tokens):
+    def fits(self, index: int, limit: int) -> bool:
+        """Return whether document `index`, as the last one, takes at most `limit` tokens."""
+        if self._exceeds(index, limit + self.separator_tokens):
             return False
-        return self[index] <= room or not self._counter.exceeds(self._rendered(index, self.text(index)), room)
+        return self[index] <= limit or not self._counter.exceeds(self._rendered(index, self.text(index)), limit)
 
     def of_text(self, index: int, text: str) -> int:
         """Return the tokens that document `index` takes with another text."""
@@ -90,7 +92,7 @@ class DocumentCosts(Mapping[int, int]):
         return self[index] > limit
 
     def _counted_exceeds(self, text: str, limit: int) -> bool:
-        """Tell whether a text counts more than `limit`; a prefix that ends at a safe cut may already prove it."""
+        """Return whether `text` has more than `limit` tokens; a prefix that ends at a safe cut may already prove it."""
         probe = max(_SHORTEST_PROBE, limit * _PROBED_CHARACTERS_PER_TOKEN)
         if len(text) > probe * 2 and self._known(text) is None:
             cut = SAFE_CUT.search(text, probe, probe * 2)

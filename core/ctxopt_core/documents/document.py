@@ -8,20 +8,28 @@ from typing import Any
 
 
 def is_blank(document: Document) -> bool:
-    """Tell whether a document has no text."""
+    """Return whether a document has no text but white space."""
     return not document.text or document.text.isspace()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One retrieved document.
+    """One retrieved document, or a chunk of one.
 
     Args:
         text: Its text; None or blank documents are dropped with the reason `empty`.
-        id: What the report calls it; its index where there is none.
-        score: Relevance; None or NaN rank last.
-        source: What it was cut from, so that neighbors can be recognized.
+        id: Its name in the report; by default its index.
+        score: The relevance score of the retriever; None or NaN rank last.
+        source: The document that a chunk was cut from. Overlapping chunks of one source are joined.
         metadata: Anything else. Never read by the core.
+
+    Raises:
+        TypeError: `text` is no string, or `score` is no number.
+
+    Example:
+        >>> from ctxopt_core import Document
+        >>> Document(text="The kiln cracked in March.", id="log-7", score=0.82, source="log.md")
+        Document(text='The kiln cracked in March.', id='log-7', score=0.82, source='log.md')
     """
 
     text: str | None
@@ -32,7 +40,7 @@ class Document:
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):
-            message = f"`text` of document {self.id!r} must be a text or None, got {type(self.text).__name__}"
+            message = f"`text` of document {self.id!r} must be a string or None, got {type(self.text).__name__}"
             raise TypeError(message)
         if self.score is not None and (isinstance(self.score, (str, bytes)) or not _is_number(self.score)):
             message = (

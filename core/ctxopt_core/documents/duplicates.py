@@ -1,20 +1,22 @@
-"""Which retrieved documents say nothing that a better one does not say as well."""
+"""Which retrieved documents are redundant: a better one says the same."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.shared_substrings import earlier_alike
 from ctxopt_core.relevance.bm25 import fold
 
+# Pieces into which a document of median length is cut: enough that each half of it, the least that counts as alike, has
+# several; more pieces are shorter, and short ones are shared by chance.
 _PIECES = 12
-_ALIKE = 0.5
-_SHORT_BYTES = 24
-_TRIES = 8
-_LONGEST_SEARCHED = 20_000
+_ALIKE = 0.5  # share of the pieces, by characters; below it most sentences are missing in the other document
+_SHORT_BYTES = 24  # UTF-8 bytes, about 6 tokens: "Yes." says nothing without the sentence before it
+_TRIES = 8  # occurrences that are looked at for one between word borders; bounds the time for monotonous texts
+_LONGEST_SEARCHED = 20_000  # characters of words that are searched for each sentence; in longer ones a set is used
 _OTHER_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"
 _FINAL_SIGNS = " .,;:!?…。、؟،۔।\"'”’»)]"
 _OPENING_SIGNS = "\"'“‘„«([{¿¡"
@@ -29,19 +31,19 @@ Redundant = Callable[["_Wording", "_Wording"], bool]
 
 
 def duplicates(documents: Sequence[Document], order: Sequence[int]) -> dict[int, int]:
-    """Return for each redundant document the better one that stands for it, which is never redundant itself.
+    """Return for each redundant document the better one that replaces it, which is never redundant itself.
 
     Texts are compared in Unicode's NFKC form, case folded, with single blanks, without final punctuation. A document is
-    redundant when a better one
+    redundant if a better one
 
     - has the same text;
-    - holds its text, from the start of a word to the end of one;
-    - holds each of its sentences, word for word and in whatever order; one of a few words together with the sentence
-      before it. So a sentence that is repeated, moved or left out makes no difference, nor does punctuation, while a
+    - contains its text, from the start of a word to the end of one;
+    - contains each of its sentences, word for word and in any order; a sentence of a few words together with the one
+      before it. So a sentence that is repeated, moved or left out makes no difference, nor does punctuation, but a
       number, a name or a "not" that the better one lacks does;
     - has the same id: the same document, or another version of it.
 
-    It takes time linear in the texts. Blank documents are ignored.
+    The time is linear in the characters. Blank documents are ignored.
 
     Args:
         documents: All documents.
@@ -55,46 +57,46 @@ def duplicates(documents: Sequence[Document], order: Sequence[int]) -> dict[int,
             continue
         if (best := bests.setdefault(name, index)) != index:
             same_id[index] = best
-    found = _stand_ins(documents, [index for index in order if index not in same_id], _is_redundant)
+    found = _replacements(documents, [index for index in order if index not in same_id], _Wording.is_redundant)
     return {**found, **{index: found.get(best, best) for index, best in same_id.items()}}
 
 
 def contained(documents: Sequence[Document], indices: Sequence[int]) -> dict[int, int]:
-    """Return for each document that another one holds whole, a longest one that holds it, whichever ranks better.
+    """Return for each document that another one contains whole, a longest one that contains it, whatever their ranks.
 
-    It is for documents of which all will be kept: `duplicates` does not look for a better one in a worse one, since
-    that may not be kept.
+    It is for documents that will all be kept: `duplicates` does not look for a better one in a worse one, which may be
+    dropped.
 
     Args:
         documents: All documents.
         indices: Those that are compared.
     """
     order = sorted(indices, key=lambda index: -len(comparable(documents[index].text or "")))
-    return _stand_ins(documents, order, _Wording.is_in)
+    return _replacements(documents, order, _Wording.is_in)
 
 
-def _stand_ins(documents: Sequence[Document], order: Sequence[int], redundant: Redundant) -> dict[int, int]:
+def _replacements(documents: Sequence[Document], order: Sequence[int], redundant: Redundant) -> dict[int, int]:
     firsts: dict[str, int] = {}
     same: dict[int, int] = {}
     for index in order:
         text = comparable(documents[index].text or "")
         if text and (first := firsts.setdefault(text, index)) != index:
             same[index] = first
-    wordings = [_Wording(text=text) for text in firsts]
+    wordings = list(map(_Wording, firsts))
     alike = earlier_alike(list(firsts), pieces=_PIECES, least_share=_ALIKE)
-    stand_in: dict[int, int] = {}
+    replaced: dict[int, int] = {}
     for number, wording in enumerate(wordings):
         for other in alike.get(number, ()):
-            if other not in stand_in and redundant(wording, wordings[other]):
-                stand_in[number] = other
+            if other not in replaced and redundant(wording, wordings[other]):
+                replaced[number] = other
                 break
     indices = list(firsts.values())
-    found = {indices[number]: indices[other] for number, other in stand_in.items()}
+    found = {indices[number]: indices[other] for number, other in replaced.items()}
     return {**found, **{index: found.get(first, first) for index, first in same.items()}}
 
 
 def comparable(text: str) -> str:
-    """Return a text in the form in which documents are compared; empty for a blank one."""
+    """Return the form in which documents are compared; empty for blank text."""
     folded = fold(text)
     for blank in filter(folded.__contains__, _OTHER_BLANKS):
         folded = folded.replace(blank, " ")
@@ -104,30 +106,24 @@ def comparable(text: str) -> str:
     return folded.rstrip(_FINAL_SIGNS) or folded
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
 class _Wording:
-    """A text in comparable form, and what was worked out about its words."""
+    """A document in comparable form. Its words and sentences are computed when they are first needed."""
 
-    text: str
-    _said: str | None = None
-    _sentences: tuple[str, ...] | None = None
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-    @property
-    def said(self) -> str:
+    @cached_property
+    def words(self) -> str:
         """Its words with a blank before and after each."""
-        if self._said is None:
-            self._said = _said(self.text)
-        return self._said
+        return _words(self.text)
 
-    @property
+    @cached_property
     def sentences(self) -> tuple[str, ...]:
-        """The words of each sentence, as in `said`."""
-        if self._sentences is None:
-            self._sentences = tuple(_sentences(self.text))
-        return self._sentences
+        """The words of each sentence, as in `words`."""
+        return tuple(_sentences(self.text))
 
     def is_in(self, other: _Wording) -> bool:
-        """Tell whether the text stands in another one, from word border to word border."""
+        """Return whether another text contains this one, from word border to word border."""
         start = other.text.find(self.text)
         for _ in range(_TRIES):
             if start < 0:
@@ -137,19 +133,17 @@ class _Wording:
             start = other.text.find(self.text, start + 1)
         return False
 
-    def says_nothing_beside(self, other: _Wording) -> bool:
-        """Tell whether another text holds each of its sentences; in a long one, as a sentence too."""
-        said = other.said if len(other.said) <= _LONGEST_SEARCHED else frozenset(other.sentences)
-        return all(sentence and sentence in said for sentence in self.sentences)
-
-
-def _is_redundant(worse: _Wording, better: _Wording) -> bool:
-    return worse.is_in(better) or worse.says_nothing_beside(better)
+    def is_redundant(self, better: _Wording) -> bool:
+        """Return whether a better text contains this one or each of its sentences; a long text, as its sentences."""
+        if self.is_in(better):
+            return True
+        words = better.words if len(better.words) <= _LONGEST_SEARCHED else frozenset(better.sentences)
+        return all(sentence and sentence in words for sentence in self.sentences)
 
 
 def _sentences(text: str) -> Iterator[str]:
     sentence = ""
-    for part in filter(str.strip, map(_said, _SENTENCE_ENDS.split(text))):
+    for part in filter(str.strip, map(_words, _SENTENCE_ENDS.split(text))):
         if sentence and not (_is_short(part) or _is_short(sentence)):
             yield sentence
             sentence = part
@@ -158,8 +152,8 @@ def _sentences(text: str) -> Iterator[str]:
     yield sentence
 
 
-def _said(text: str) -> str:
-    """Return the words between blanks without punctuation around them, and a blank before and after each."""
+def _words(text: str) -> str:
+    """Return the words, without punctuation around them, and a blank before and after each."""
     if not text.isascii():
         text = _SIGNS_WITHOUT_BLANKS.sub(" ", text)
     words = filter(None, [piece.strip(_AROUND_WORDS) for piece in text.split()])
@@ -189,7 +183,7 @@ def _ends_word(text: str, position: int) -> bool:
 
 
 def _parts_unspaced(before: str, after: str) -> bool:
-    """Tell whether a word may end between two characters because one of them is of a script without blanks."""
+    """Return whether a word may end between two characters since one of them is of a script without blanks."""
     if before.isnumeric() and after.isnumeric():
         return False
     return bool(

@@ -1,4 +1,4 @@
-"""Overlapping chunks of one source: how much they share, and how they are stitched into one string."""
+"""Overlapping chunks of one source: how much they share, and how they are joined without repeating it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.shared_substrings import earlier_alike
 from ctxopt_core.text.boundaries import cluster_start, word_end
 
-_LEAST = 20
-_DENSE_LEAST = 10
-_COMPARED_DIRECTLY = 64
-_MOST_HOLDERS = 8
-_PIECES = 40
-_TRIES = 32
-_LOOK_BACK = 64
+_LEAST = 20  # characters of an overlap, about four words; shorter ones may be chance
+_DENSE_LEAST = 10  # the same beyond ASCII, where a character says as much as two or three letters
+_COMPARED_DIRECTLY = 64  # chunks of one source; beyond that, searching all for each head would take quadratic time
+_MOST_HOLDERS = 8  # chunks that are compared for one head; bounds the time where many start alike
+_PIECES = 40  # pieces of a chunk among many: a shared one is a fortieth of a chunk, less than a usual overlap
+_TRIES = 32  # occurrences of a head that are tried before the search that takes linear time for any text, but is slower
+_LOOK_BACK = 64  # characters around the end of an overlap in which a word border is looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stitch:
-    """Two documents of which the second one goes on where the first one ends.
+    """Two chunks of which the second one goes on where the first one ends.
 
     Args:
         left: The document that stays whole.
         right: The one that follows it and repeats its end.
         repeated: Characters at the start of the right text that the left one ends with, with white space around them.
-            What follows is not blank; it starts with a whole word, which the left one may hold the beginning of.
+            What follows is not blank. It starts with a whole word, which the left one may end within.
     """
 
     left: int
@@ -40,13 +40,13 @@ class Stitch:
 def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[tuple[Stitch, ...], ...]:
     """Return the chains of overlapping documents in reading order; a document is in one chain at most.
 
-    Only documents of one known source are compared, if they share at least 20 characters (10 where the script is
-    dense): elsewhere the same phrase may be chance, and the second document would start in the middle of a sentence for
-    nothing. Where several documents could follow one, the longest overlap counts. No overlap that would close a circle
-    is used, nor one that is the whole of a document: that is contained in the other one. Of more than 64 documents of
-    one source, those are compared that share a stretch, so that a short overlap may be missed.
+    Only chunks of one known source are compared, and an overlap has at least 20 characters (10 beyond ASCII): anything
+    else may be chance, and the second document would start in the middle of a sentence for nothing. Where several
+    documents could follow one, the longest overlap counts. An overlap is not used if it would close a circle, or is a
+    whole document, which the other one then contains. Of more than 64 documents of one source only those are compared
+    that share a long substring, so that a short overlap may be missed.
 
-    The plan holds for documents that are all kept: where one is left out, the one after it has to be whole again.
+    The plan is for documents that are all kept: where one is left out, the one after it has to be whole again.
 
     Args:
         documents: All documents.
@@ -60,7 +60,7 @@ def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[
     found = [
         stitch
         for group in groups.values()
-        for left, right in _worth_comparing(documents, group)
+        for left, right in _possible_neighbors(documents, group)
         if (stitch := _stitch(documents, left, right))
     ]
     position = {index: number for number, index in enumerate(indices)}
@@ -72,12 +72,12 @@ def overlap(left: str, right: str, least: int = _LEAST) -> int:
     """Return how many characters at the start of `right` repeat the end of `left`, 0 if there is no overlap.
 
     The longest overlap counts. It is verbatim, but for white space at the end of `left` and at both ends of `right`;
-    that at the start of `right` is counted as well. It takes time linear in the texts, whatever they hold.
+    that at the start of `right` is counted as well. The time is linear in the characters, whatever they are.
 
     Args:
         left: The text that comes first.
         right: The text that may go on where `left` ends.
-        least: The fewest characters that are an overlap, white space around them aside; at least 1.
+        least: The fewest characters of an overlap, without white space around them; at least 1.
     """
     end, start = left.rstrip(), right.strip()
     before = len(right) - len(right.lstrip())
@@ -97,25 +97,20 @@ def overlap(left: str, right: str, least: int = _LEAST) -> int:
 
 
 def _longest_border(start: str, end: str) -> int:
-    """Return the length of the longest prefix of `start` that `end` ends with (Knuth, Morris and Pratt)."""
-    fallback = [0] * len(start)
+    """Return the length of the longest prefix of `start` that `end` ends with (Knuth, Morris and Pratt 1977)."""
+    # None is equal to no character, so that no prefix goes on beyond `start`.
+    characters = [*start, None, *end]
+    borders = [0]
     matched = 0
-    for position in range(1, len(start)):
-        matched = _extended(start, fallback, matched, start[position])
-        fallback[position] = matched
-    matched = 0
-    for character in end:
-        matched = _extended(start, fallback, matched, character)
+    for character in characters[1:]:
+        while matched and characters[matched] != character:
+            matched = borders[matched - 1]
+        matched += characters[matched] == character
+        borders.append(matched)
     return matched
 
 
-def _extended(start: str, fallback: list[int], matched: int, character: str) -> int:
-    while matched and (matched == len(start) or start[matched] != character):
-        matched = fallback[matched - 1]
-    return matched + (start[matched] == character)
-
-
-def _worth_comparing(documents: Sequence[Document], group: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _possible_neighbors(documents: Sequence[Document], group: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the pairs of documents of one source that may overlap, either way round."""
     firsts: dict[str, int] = {}
     for index in group:
@@ -133,7 +128,7 @@ def _worth_comparing(documents: Sequence[Document], group: Sequence[int]) -> Ite
 
 
 def _holding_heads(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of texts of which the first one holds the head of the second one."""
+    """Yield the pairs of texts of which the first one contains the beginning of the second one."""
     pile = "\n".join(texts)
     starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
     for right, text in enumerate(texts):
@@ -183,23 +178,23 @@ def _chains(found: Iterable[Stitch], indices: Sequence[int]) -> tuple[tuple[Stit
         after[left] = stitch
         before.add(right)
         last_of[head], first_of[tail] = tail, head
-    return tuple(tuple(_chain(after, index)) for index in indices if index in after and index not in before)
-
-
-def _chain(after: dict[int, Stitch], index: int) -> Iterator[Stitch]:
-    while index in after:
-        stitch = after[index]
-        yield stitch
-        index = stitch.right
+    chains = []
+    for index in indices:
+        if index in after and index not in before:
+            chain = [after[index]]
+            while chain[-1].right in after:
+                chain.append(after[chain[-1].right])
+            chains.append(tuple(chain))
+    return tuple(chains)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stitching:
-    """Documents that are kept whole, of which some go on where another one ends.
+    """Documents that are kept whole, some of which go on where another one ends.
 
     Args:
         chains: The stitches of each run of documents, in the order in which they are read.
-        texts: What is left of the documents that go on: their texts without the repeated start.
+        texts: The texts of the documents that go on, without the start that they repeat.
     """
 
     chains: tuple[tuple[Stitch, ...], ...] = ()
@@ -207,7 +202,7 @@ class Stitching:
 
     @classmethod
     def of(cls, documents: Sequence[Document], whole: Collection[int], order: Sequence[int]) -> Stitching:
-        """Stitch the documents that are kept whole; `order` has the best one first."""
+        """Return the stitching of the documents that are kept whole; `order` has the best one first."""
         if len(whole) < 2:
             return cls()
         chains = stitch_plan(documents, [index for index in order if index in whole])
@@ -219,18 +214,14 @@ class Stitching:
         return cls(chains=chains, texts=MappingProxyType(texts))
 
     def with_chains(self, chains: Sequence[tuple[Stitch, ...]]) -> Stitching:
-        """Return the stitching with further chains that are read in one piece."""
+        """Return the stitching with further chains that are kept together."""
         return replace(self, chains=(*self.chains, *chains)) if chains else self
 
     def in_order(self, kept: Sequence[int]) -> tuple[int, ...]:
-        """Return kept documents so that each chain is read in one piece, where the first of its members stood."""
-        runs = {index: run for chain in self.chains for run in (_run(chain),) for index in run}
-        ordered: dict[int, None] = {}
-        for index in kept:
-            ordered.update(dict.fromkeys(runs.get(index, (index,))))
+        """Return kept documents with each chain together and in its order, at the place of its first member."""
+        runs: dict[int, tuple[int, ...]] = {}
+        for chain in self.chains:
+            run = (chain[0].left, *(stitch.right for stitch in chain))
+            runs.update(dict.fromkeys(run, run))
         present = frozenset(kept)
-        return tuple(index for index in ordered if index in present)
-
-
-def _run(chain: Sequence[Stitch]) -> tuple[int, ...]:
-    return (chain[0].left, *(stitch.right for stitch in chain))
+        return tuple(dict.fromkeys(i for index in kept for i in runs.get(index, (index,)) if i in present))

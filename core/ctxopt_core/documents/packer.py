@@ -1,48 +1,49 @@
-"""Placing documents in a budget: whole ones, and passages of others."""
+"""Packing documents into a budget step by step: whole ones, and passages of others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.duplicates import contained
 from ctxopt_core.documents.overlaps import Stitching
 from ctxopt_core.documents.passages import Passages
+from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import Ranking, in_reading_order
 from ctxopt_core.documents.selection import Resolved, choose
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.shortening.truncate import truncate
 
-if TYPE_CHECKING:
-    from ctxopt_core.documents.policy import DocumentPolicy
-
-_LEAST_ROOM = 4
-_SLACK_PER_DOCUMENT = 4
-_CUT_TRIES = 64
-_FILL_ROUNDS = 3
-_PATIENCE = 20
-_WORTH_MORE_DOCUMENTS = 50
-_MOST_IN_VAIN = 2
-_CHARACTERS_PER_TOKEN = 12
+_LEAST_LEFT = 4  # tokens; in fewer no sentence fits beside its marker
+_SLACK_PER_DOCUMENT = 4  # tokens by which the count of a document alone may exceed its part of the join
+_CUT_TRIES = 64  # documents of which a first word is tried; bounds the time where none has one that fits
+_FILL_ROUNDS = 3  # rounds of passages, since counts of the parts are above that of the join; more add hardly anything
+_PATIENCE = 20  # documents in a row that are too big, after which passages have the rest (docs/why.md)
+_FILLED_SHARE = 50  # a fiftieth of the budget: where less is left, reading further documents is not worthwhile
+_MOST_IN_VAIN = 2  # rounds of further documents that added nothing
+_CHARACTERS_PER_TOKEN = 12  # more than prose has, so that what is longer need not be counted
 
 
 class Packer:
-    """One packing on its way: what is kept so far, of which documents, and what it counts.
+    """One packing in progress: which documents are kept so far, and how many tokens they have.
+
+    It is called in this order, for one request only: `keep_all` and `keep_all_stitched` until one of them returns True,
+    otherwise `pack` once. After that `kept`, `texts` and `tokens` are final, as are `repeated` (documents that another
+    whole one contains) and `without_value` (documents whose scores have no value).
 
     Args:
-        costs: The documents and what they cost.
-        counter: Counts texts.
-        budget: Tokens that the kept documents may count, rendered and joined.
+        costs: The documents and their tokens.
+        counter: Counts strings.
+        budget: Tokens that the kept documents may have, rendered and joined.
         policy: How to choose.
     """
 
     def __init__(self, costs: DocumentCosts, counter: TokenCounter, budget: int, policy: DocumentPolicy) -> None:
-        self._costs = costs
+        self.costs = costs
         self._counter = counter
         self._budget = budget
-        self._policy = policy
+        self.policy = policy
         self._order: Sequence[int] = ()
         self._reading: Sequence[int] = ()
         self._whole: set[int] = set()
@@ -51,48 +52,48 @@ class Packer:
         self._cut: dict[int, str] = {}
         self._counted: tuple[tuple[object, ...], int] | None = None
         self.repeated: set[int] = set()
-        self.worthless: set[int] = set()
+        self.without_value: set[int] = set()
 
     @property
     def texts(self) -> dict[int, str]:
         """The texts of the documents that are kept in part."""
         texts = {**self._stitching.texts, **self._passages.texts, **self._cut}
-        return {index: text for index, text in texts.items() if text != self._costs.text(index)}
+        return {index: text for index, text in texts.items() if text != self.costs.text(index)}
 
     @property
     def kept(self) -> tuple[int, ...]:
         """The kept documents in reading order."""
         present = self._whole | self._passages.texts.keys() | self._cut.keys()
-        kept = in_reading_order([i for i in self._reading if i in present], self._policy.reading_order)
+        kept = in_reading_order([i for i in self._reading if i in present], self.policy.reading_order)
         return self._stitching.with_chains(self._passages.chains).in_order(kept)
 
     @property
     def tokens(self) -> int:
-        """What is kept counts, rendered and joined."""
+        """Tokens of the kept documents, rendered and joined."""
         chains = (self._stitching.chains, self._passages.chains)
         state = (frozenset(self._whole), self._passages.changes, tuple(self._cut.items()), chains)
         if self._counted is None or self._counted[0] != state:
             kept = self.kept
-            self._counted = (state, self._costs.joined(kept, self.texts) if kept else 0)
+            self._counted = (state, self.costs.joined(kept, self.texts) if kept else 0)
         return self._counted[1]
 
     def keep_all(self, order: Sequence[int]) -> bool:
-        """Keep all documents whole if they fit; tell whether they do."""
-        if self._policy.max_documents is not None and len(order) > self._policy.max_documents:
+        """Keep all documents whole if they fit; return whether they do."""
+        if self.policy.max_documents is not None and len(order) > self.policy.max_documents:
             return False
-        room = self._budget + _SLACK_PER_DOCUMENT * len(order)
+        left = self._budget + _SLACK_PER_DOCUMENT * len(order)
         for index in order:
-            if not self._costs.fits(index, room):
+            if not self.costs.fits(index, left):
                 return False
-            room -= self._costs[index]
+            left -= self.costs[index]
         return self._all_fit(order)
 
     def keep_all_stitched(self, order: Sequence[int]) -> bool:
-        """Keep all documents, those that overlap stitched, if they fit so; tell whether they do."""
-        stitching = Stitching.of(self._costs.documents, set(order), order)
-        if not stitching.chains or len(order) > (self._policy.max_documents or len(order)):
+        """Keep all documents if they fit when those that overlap are stitched; return whether they do."""
+        stitching = Stitching.of(self.costs.documents, set(order), order)
+        if not stitching.chains or len(order) > (self.policy.max_documents or len(order)):
             return False
-        texts = (stitching.texts.get(index, self._costs.text(index)) for index in order)
+        texts = (stitching.texts.get(index, self.costs.text(index)) for index in order)
         if sum(map(len, texts)) > self._budget * _CHARACTERS_PER_TOKEN:
             return False
         self._stitching = stitching
@@ -111,65 +112,65 @@ class Packer:
         Args:
             selection: How to choose.
             ranking: The documents in the order in which they are considered.
-            reading: The same documents, the one that is read first as the best one first.
-            terms: What the query says.
+            reading: The same documents in the order of their scores, which the reading order is made of.
+            terms: The terms of the query.
 
         Returns:
-            With the optimal selection, what share of its worth the order by score would have reached.
+            With the optimal selection, the share of its value that the order by score would have reached.
         """
         self._order, self._reading, self._counted = ranking.order, reading, None
         self._passages = self._passages_of(terms, ranking.relevance)
         share = None
         if selection == "score":
-            if self._policy.passages and self._order:
+            if self.policy.passages and self._order:
                 self._begin_best()
             self._place(self._order)
         elif selection != "passages":
-            room = self._budget + self._costs.separator_tokens
-            choice = choose(self._costs.documents, ranking, self._costs, room, self._policy)
+            left = self._budget + self.costs.separator_tokens
+            choice = choose(self.costs.documents, ranking, self.costs, left, self.policy)
             self._place(choice.documents)
-            self.worthless.update(choice.worthless)
+            self.without_value.update(choice.without_value)
             share = choice.score_order_share
         self._settle()
-        if self._policy.passages:
+        if self.policy.passages:
             self._fill()
         return share
 
     def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
-        marker, scorer = self._policy.gap_marker, self._policy.scorer
-        return Passages(self._costs, self._counter, terms, relevance, marker=marker, scorer=scorer)
+        marker, scorer = self.policy.gap_marker, self.policy.scorer
+        return Passages(self.costs, self._counter, terms, relevance, marker=marker, scorer=scorer)
 
     @property
     def _places_left(self) -> int:
-        most = self._policy.max_documents
+        most = self.policy.max_documents
         return len(self._order) if most is None else most - len(self.kept)
 
     def _begin_best(self) -> None:
         """Give the best document, if it is too big alone, its best passage, and more of it up to half the budget."""
         best = self._order[0]
-        if not self._costs.fits(best, self._budget):
+        if not self.costs.fits(best, self._budget):
             self._passages.consider({best: 0}, self._budget)
             left = self._passages.take_best(self._budget, documents=1, units=1)
             self._passages.take_best(left - self._budget // 2, documents=1)
 
     def _place(self, order: Sequence[int]) -> None:
-        """Place whole documents in this order; where they overlap, more of them in the room that they share."""
+        """Place whole documents in this order, and more of them in the tokens that overlaps save."""
         begun = self._passages.texts
-        self._place_whole(order, self._budget - sum(map(self._costs.of_text, begun, begun.values())))
+        self._place_whole(order, self._budget - sum(map(self.costs.of_text, begun, begun.values())))
         while self._drop_repeated() | self._stitch():
             if not self._place_whole(order, self._budget - self.tokens):
                 break
 
-    def _place_whole(self, order: Sequence[int], room: int) -> bool:
-        """Place what fits; where passages can have the rest of the room, 20 that are too big in a row are enough."""
+    def _place_whole(self, order: Sequence[int], left: int) -> bool:
+        """Place what fits; where passages can have the rest of the budget, stop after 20 too big ones in a row."""
         begun, places, before = self._passages.texts, self._places_left, len(self._whole)
-        refused, patience = 0, _PATIENCE if self._policy.passages else len(order)
+        refused, patience = 0, _PATIENCE if self.policy.passages else len(order)
         for index in order:
-            if places <= 0 or room <= 0 or refused == patience:
+            if places <= 0 or left <= 0 or refused == patience:
                 break
-            if index not in self._whole | self.repeated and index not in begun and self._costs.fits(index, room):
+            if index not in self._whole | self.repeated and index not in begun and self.costs.fits(index, left):
                 self._whole.add(index)
-                room -= self._costs[index]
+                left -= self.costs[index]
                 places -= 1
                 refused = 0
             else:
@@ -177,39 +178,39 @@ class Packer:
         return len(self._whole) > before
 
     def _drop_repeated(self) -> bool:
-        """Drop what another whole document holds; tell whether there was any."""
-        repeated = contained(self._costs.documents, [index for index in self._order if index in self._whole])
+        """Drop documents that another whole one contains; return whether there was any."""
+        repeated = contained(self.costs.documents, [index for index in self._order if index in self._whole])
         self._whole.difference_update(repeated)
         self.repeated.update(repeated)
         return bool(repeated)
 
     def _stitch(self) -> bool:
-        """Stitch what is whole; tell whether any of it overlaps."""
-        self._stitching = Stitching.of(self._costs.documents, self._whole, self._order)
+        """Stitch the whole documents; return whether any overlap."""
+        self._stitching = Stitching.of(self.costs.documents, self._whole, self._order)
         return bool(self._stitching.chains)
 
     def _settle(self) -> None:
-        """Give up what is worth least until the join of all parts keeps the budget, whatever single counts said."""
+        """Drop the lowest scores until the join of all parts keeps the budget, since single counts are estimates."""
         while (over := self.tokens - self._budget) > 0:
-            if self._passages.give_up(over):
+            if self._passages.drop_worst(over):
                 continue
             for index in reversed(self._order):
                 if over > 0 and index in self._whole:
                     self._whole.discard(index)
-                    over -= self._costs[index]
+                    over -= self.costs[index]
             self._stitch()
 
     def _fill(self) -> None:
         """Fill what is left with passages of documents that are not whole; cut the best one if nothing fits."""
-        placed = self._whole | self.repeated | self.worthless
+        placed = self._whole | self.repeated | self.without_value
         rest = {index: position for position, index in enumerate(self._order) if index not in placed}
-        self._passages.stand_beside(self._whole)
-        enough, in_vain = _LEAST_ROOM, 0
-        while rest and in_vain < _MOST_IN_VAIN and (room := self._budget - self.tokens) >= enough:
-            enough = max(_LEAST_ROOM, self._budget // _WORTH_MORE_DOCUMENTS)
+        self._passages.exclude(self._whole)
+        enough, in_vain = _LEAST_LEFT, 0
+        while rest and in_vain < _MOST_IN_VAIN and (left := self._budget - self.tokens) >= enough:
+            enough = max(_LEAST_LEFT, self._budget // _FILLED_SHARE)
             before, begun = self.tokens, set(self._passages.texts)
-            new = self._passages.consider(rest, room) - begun
-            self._take_passages(room)
+            new = self._passages.consider(rest, left) - begun
+            self._take_passages(left)
             in_vain += self.tokens <= before
             if not new and in_vain:
                 break
@@ -218,37 +219,37 @@ class Packer:
         if self._order and not self.kept:
             self._cut_best()
 
-    def _take_passages(self, room: int) -> None:
-        """Take passages; then those that repeat what is kept, in the room that is left when all is counted together."""
+    def _take_passages(self, left: int) -> None:
+        """Take passages; then, in the tokens that are left when all is counted together, those that repeat others."""
         for turn in range(_FILL_ROUNDS):
             before = self.tokens
-            self._passages.take_best(room, documents=self._places_left, repeats=turn > 0)
+            self._passages.take_best(left, documents=self._places_left, repeats=turn > 0)
             self._settle()
-            room = self._budget - self.tokens
-            if room < _LEAST_ROOM or (turn and self.tokens <= before):
+            left = self._budget - self.tokens
+            if left < _LEAST_LEFT or (turn and self.tokens <= before):
                 break
 
     def _cut_best(self) -> None:
         """Keep something of the best document, cut at a word, where not one sentence of any fits."""
         tries = 0
         for index, start in self._starts():
-            frame, copies = self._costs.of_template(index) - self._costs.separator_tokens, self._costs.copies(index)
+            frame, copies = self.costs.of_template(index) - self.costs.separator_tokens, self.costs.copies(index)
             if frame >= self._budget:
                 continue
             if tries == _CUT_TRIES or self._cut_one(index, start, (self._budget - frame) // copies, copies):
                 break
             tries += 1
 
-    def _cut_one(self, index: int, start: int, room: int, copies: int) -> bool:
-        while room > 0:
-            text = self._cut_text(index, start, room)
+    def _cut_one(self, index: int, start: int, left: int, copies: int) -> bool:
+        while left > 0:
+            text = self._cut_text(index, start, left)
             if not text:
                 break
-            over = self._costs.joined((index,), {index: text}) - self._budget
+            over = self.costs.joined((index,), {index: text}) - self._budget
             if over <= 0:
                 self._cut = {index: text}
                 return True
-            room -= -(-over // copies)
+            left -= -(-over // copies)
         return False
 
     def _starts(self) -> Iterator[tuple[int, int]]:
@@ -256,16 +257,16 @@ class Packer:
         if best is not None:
             yield best
         for index in self._order:
-            if index not in self.repeated | self.worthless:
+            if index not in self.repeated | self.without_value:
                 yield index, 0
 
-    def _cut_text(self, index: int, start: int, room: int) -> str:
-        """Return the text from `start` on, with markers where there is room for them."""
-        text = self._costs.text(index)
+    def _cut_text(self, index: int, start: int, left: int) -> str:
+        """Return the text from `start` on, with markers if they fit."""
+        text = self.costs.text(index)
         rest = text[start:].strip()
-        marker = self._policy.gap_marker
+        marker = self.policy.gap_marker
         before, after = marker.lstrip() if text[:start].strip() else "", marker.rstrip()
-        part = truncate(rest, room - self._counter.count(before + after), self._counter).rstrip()
+        part = truncate(rest, left - self._counter.count(before + after), self._counter).rstrip()
         if not part:
-            return truncate(rest, room, self._counter).rstrip()
+            return truncate(rest, left, self._counter).rstrip()
         return before + part + (after if len(part) < len(rest) else "")

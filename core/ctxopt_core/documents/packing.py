@@ -1,4 +1,4 @@
-"""Packing retrieved documents into a token budget."""
+"""Packing retrieved documents into a token budget, and the result."""
 
 from __future__ import annotations
 
@@ -13,32 +13,41 @@ from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.duplicates import duplicates
 from ctxopt_core.documents.packer import Packer
-from ctxopt_core.documents.policy import DocumentPolicy, is_whole_number
+from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import by_score, has_scores, rank, score_of, sum_of_scores
 from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments
 from ctxopt_core.documents.selection import Resolved, resolved_selection
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.relevance.query_terms import query_terms
 from ctxopt_core.runtime.pickling import reduced
+from ctxopt_core.validation import check_whole
 
 DropReason = Literal["budget", "score", "duplicate", "empty", "count"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing(Displayed):
-    """Which documents are kept. Everything refers to documents by their index.
+    """Which documents are kept. Documents are given by their index.
 
     Args:
         kept: The kept documents in reading order.
         texts: The new texts of those that are kept in part: verbatim slices in their order, with markers in the gaps.
-        tokens: What the kept documents count, rendered and joined.
+        tokens: Tokens of the kept documents, rendered and joined.
         dropped: Why each of the others is dropped.
         ranking: All documents that could be kept, best first.
         costs: Tokens of each document as it came, rendered, separator included; counted when looked up.
         cumulative_score: Sum of the finite scores of the kept documents.
         selection: How they were chosen; None when there was nothing to choose.
-        score_order_share: With `selection="optimal"`, what share of the optimal sum of scores taking the best-scored
-            documents that fit would have reached.
+        score_order_share: With `selection="optimal"`, the share of the optimal sum of scores that taking the
+            best-scored documents that fit would have reached.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Document, DocumentPolicy, pack_documents
+        >>> documents = [Document(text="A kiln." * 3, score=0.9), Document(text=" "), Document(text="Wall.", score=0.2)]
+        >>> policy = DocumentPolicy(passages=False)
+        >>> packing = pack_documents(documents, 24, CallableCounter(len), policy=policy)
+        >>> packing.kept, packing.tokens, dict(packing.dropped)
+        ((0,), 21, {1: 'empty', 2: 'budget'})
     """
 
     kept: tuple[int, ...] = ()
@@ -82,46 +91,46 @@ def pack_documents(
     policy: DocumentPolicy | None = None,
     rendering: DocumentRendering | None = None,
 ) -> Packing:
-    """Choose which documents to keep so that, rendered and joined, they count at most `budget` tokens.
+    """Choose which documents or chunks to keep so that, rendered and joined, they have at most `budget` tokens.
 
-    When all fit, all that are not blank are kept whole. Otherwise documents that say nothing new are dropped, and the
-    policy's selection decides about the others. Where two that are kept whole overlap, the second one goes on where the
-    first one ends. Something is kept as long as there is room for a word of it.
+    If all fit, all that are not blank are kept whole. Otherwise redundant documents are dropped, and the policy's
+    selection decides about the others. Where two chunks that are kept whole overlap, the second one goes on where the
+    first one ends. Something is kept as long as a word of it fits.
 
     Args:
         documents: The retrieved documents; they are not changed.
-        budget: Tokens that the kept documents may count together. 0 keeps nothing.
+        budget: Tokens that the kept documents may have together. 0 keeps nothing.
         counter: Counts the tokens.
-        query: What is asked. Without it documents are kept by score, and in part as their heads.
+        query: The user's question. Without it documents are kept by score, and in part as their first sentences.
         policy: How to choose.
-        rendering: How a document stands in the prompt; by default its bare text, with a blank line between two.
+        rendering: How the prompt holds a document; by default its bare text, with a blank line between two.
 
     Raises:
         ContextBudgetError: `budget` is negative or not a whole number.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Document, pack_documents
+        >>> log = "The weather was fine, as it mostly is by the sea. "
+        >>> log += "The old kiln cracked in March after the long frost."
+        >>> pack_documents([Document(text=log)], 70, CallableCounter(len), query="Which kiln cracked?").texts[0]
+        '[...] The old kiln cracked in March after the long frost.'
     """
-    if not is_whole_number(budget, minimum=0):
-        message = f"`budget` must be a whole number of tokens, 0 or more, got {budget!r}"
-        raise ContextBudgetError(message)
+    try:
+        check_whole("budget", budget, minimum=0, unit="tokens")
+    except ValueError as error:
+        raise ContextBudgetError(str(error)) from None
     policy = policy or DocumentPolicy()
-    costs = DocumentCosts(documents, rendering or PlainDocuments(), counter)
     dropped = _dropped_before(documents, policy)
     candidates = [index for index in range(len(documents)) if index not in dropped]
     order = by_score(documents, candidates, policy.score_order)
-    packer = Packer(costs, counter, budget, policy)
+    packer = Packer(DocumentCosts(documents, rendering or PlainDocuments(), counter), counter, budget, policy)
     if not budget or packer.keep_all(order):
-        return _packing(packer, order, dropped, costs, policy)
-    return _selected(packer, candidates, dropped, costs, query, policy)
+        return _packing(packer, order, dropped)
+    return _selected(packer, candidates, dropped, query)
 
 
-def _selected(
-    packer: Packer,
-    candidates: Sequence[int],
-    dropped: dict[int, DropReason],
-    costs: DocumentCosts,
-    query: str,
-    policy: DocumentPolicy,
-) -> Packing:
-    documents, terms = costs.documents, query_terms(query)
+def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, DropReason], query: str) -> Packing:
+    documents, policy, terms = packer.costs.documents, packer.policy, query_terms(query)
     ranking = rank(documents, candidates, terms, score_order=policy.score_order, scorer=policy.scorer)
     repeated = duplicates(documents, ranking.order)
     dropped.update(dict.fromkeys(repeated, "duplicate"))
@@ -130,17 +139,17 @@ def _selected(
     if has_scores(documents, reading):
         reading = by_score(documents, sorted(reading), policy.score_order)
     if (repeated and packer.keep_all(reading)) or packer.keep_all_stitched(reading):
-        return _packing(packer, ranking.order, dropped, costs, policy)
+        return _packing(packer, ranking.order, dropped)
     selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
     share = packer.pack(selection, ranking, reading, terms)
     dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
-    dropped.update(dict.fromkeys(packer.worthless, "score"))
-    packing = _packing(packer, ranking.order, dropped, costs, policy, anywhere=selection == "passages")
+    dropped.update(dict.fromkeys(packer.without_value, "score"))
+    packing = _packing(packer, ranking.order, dropped, anywhere=selection == "passages")
     return replace(packing, selection=selection, score_order_share=share)
 
 
 def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> dict[int, DropReason]:
-    """Tell which documents are dropped whatever the budget."""
+    """Return the documents that are dropped whatever the budget is."""
     dropped: dict[int, DropReason] = {}
     for index, document in enumerate(documents):
         if is_blank(document):
@@ -151,7 +160,7 @@ def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> di
 
 
 def is_below_min_score(document: Document, policy: DocumentPolicy) -> bool:
-    """Tell whether a document's score is worse than the worst one that the policy keeps."""
+    """Return whether a document's score is worse than the worst one that the policy keeps."""
     score = score_of(document)
     if policy.min_score is None or score is None:
         return False
@@ -159,17 +168,11 @@ def is_below_min_score(document: Document, policy: DocumentPolicy) -> bool:
 
 
 def _packing(
-    packer: Packer,
-    order: tuple[int, ...],
-    dropped: dict[int, DropReason],
-    costs: DocumentCosts,
-    policy: DocumentPolicy,
-    *,
-    anywhere: bool = False,
+    packer: Packer, order: tuple[int, ...], dropped: dict[int, DropReason], *, anywhere: bool = False
 ) -> Packing:
-    """Build the packing; `anywhere`: documents were not taken in their order, so all that are left miss a place."""
+    """Build the packing; `anywhere`: documents were not taken in their order, so any could have had one more place."""
     kept = packer.kept
-    full = len(kept) == policy.max_documents
+    full = len(kept) == packer.policy.max_documents
     last = max(map(order.index, kept), default=-1)
     for position, index in enumerate(order):
         if index not in kept and index not in dropped:
@@ -180,6 +183,6 @@ def _packing(
         tokens=packer.tokens,
         dropped=MappingProxyType(dict(sorted(dropped.items()))),
         ranking=order,
-        costs=costs,
-        cumulative_score=sum_of_scores(costs.documents[index] for index in kept),
+        costs=packer.costs,
+        cumulative_score=sum_of_scores(packer.costs.documents[index] for index in kept),
     )

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 
 from ctxopt_core.documents.passage_units import Unit
 
-_SMALL_EDGES = 4
+_SMALL_EDGES = 4  # characters of white space; a document with so few is kept as it came when all its units are chosen
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class PartialDocument:
-    """A document of which some units are chosen.
+    """A document, its units, and which of them are chosen.
 
     Args:
         index: The document.
         position: How many documents rank above it.
-        text: Its text; without the start that another document ends with.
+        text: Its text, without the start that another document ends with.
         offset: Characters of the document before `text`.
         follows: The document that ends with these characters.
         copies: How many times the prompt holds what is chosen of it.
         units: The units of the text.
-        terms: The terms of each unit; none where nothing is looked for.
-        match: How well each unit, or one near it, answers the query, from 0.0 to 1.0.
-        worth: What each unit is worth, its document's rank included.
+        terms: The terms of each unit; empty without a query.
+        match: How well each unit, or one near it, matches the query, from 0.0 to 1.0.
+        scores: The score of each unit, which includes the rank of its document.
         chosen: The units that are chosen, by number.
     """
 
@@ -37,7 +37,7 @@ class PartialDocument:
     units: Sequence[Unit]
     terms: Sequence[Sequence[str]] = ()
     match: Sequence[float] = ()
-    worth: Sequence[float] = ()
+    scores: Sequence[float] = ()
     chosen: set[int] = field(default_factory=set)
 
     @property

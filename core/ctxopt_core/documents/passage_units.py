@@ -13,19 +13,19 @@ from ctxopt_core.runtime.text_cache import TextCache
 from ctxopt_core.text.boundaries import cluster_end, cluster_start
 from ctxopt_core.text.sentences import sentence_spans
 
-_BLOCK = 2_000
-_LOOK_BACK = 256
+_BLOCK = 2_000  # characters of a block of which a long text reads all or nothing, about a page
+_LOOK_BACK = 256  # characters in which a grapheme cluster that crosses the end of a block starts
 _BORDER = re.compile(r"\n|(?<=[.!?…])\s|(?<=[。！？।॥؟۔])")
 Span = tuple[int, int, bool]
 Terms = tuple[str, ...]
-_SHORT_BYTES = 48
-_LONGEST_SENTENCE = 1_000
-_LONGEST_UNSPACED_SENTENCE = 300
-_FULL_LINE = 60
-_FRAGMENT = 240
-_DENSE_FRAGMENT = 80
-_BYTES_PER_UNIT = 160
-_LONGEST_CLUSTER = 64
+_SHORT_BYTES = 48  # UTF-8 bytes, about 12 tokens: a shorter sentence says too little alone
+_LONGEST_SENTENCE = 1_000  # characters; a longer run without sentence ends is a table or a list
+_LONGEST_UNSPACED_SENTENCE = 300  # the same in scripts without blanks, where a character is about as much as three
+_FULL_LINE = 60  # characters; a line of so many was broken at a fixed width, as those of 72 or 80
+_FRAGMENT = 240  # characters of a fragment of a run, about two sentences
+_DENSE_FRAGMENT = 80  # the same beyond ASCII
+_BYTES_PER_UNIT = 160  # memory of a `Unit` in the cache, about
+_LONGEST_CLUSTER = 64  # characters of one grapheme cluster, which bounds what is looked at for its end
 _BLANKS = re.compile(r"\s*")
 _LAST_BLANK = re.compile(r"\s(?=\S*\Z)")
 _known_units: TextCache[tuple[Unit, ...]] = TextCache()
@@ -33,17 +33,17 @@ _known_terms: TextCache[tuple[Terms, ...]] = TextCache()
 
 
 def stretches(text: str, weights: Mapping[str, float], limit: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield (start, stop, whether to read it) of consecutive stretches that tile `text`, none like the one before it.
+    """Yield (start, stop, whether to read it) of alternating stretches that together are `text`.
 
-    The head is read, and where the terms are that few other places hold.
+    The beginning is read, and the blocks with the best BM25.
 
     Args:
-        text: A text of more than `limit` characters.
-        weights: The terms that are looked for; without them the head is all that is read.
+        text: Has more than `limit` characters.
+        weights: The terms that are looked for; without them only the beginning is read.
         limit: About how many characters are to be read.
     """
     blocks = list(_blocks(text))
-    read = _worth_reading(text, blocks, weights, limit)
+    read = _blocks_to_read(text, blocks, weights, limit)
     start = 0
     for number, (_, stop) in enumerate(blocks):
         if number + 1 == len(blocks) or (number in read) != (number + 1 in read):
@@ -51,7 +51,7 @@ def stretches(text: str, weights: Mapping[str, float], limit: int) -> Iterator[t
             start = stop
 
 
-def _worth_reading(text: str, blocks: list[tuple[int, int]], weights: Mapping[str, float], limit: int) -> set[int]:
+def _blocks_to_read(text: str, blocks: list[tuple[int, int]], weights: Mapping[str, float], limit: int) -> set[int]:
     scores = scanned_bm25(weights, [text[start:stop] for start, stop in blocks])
     read = {0}
     left = limit - blocks[0][1]
@@ -65,7 +65,7 @@ def _worth_reading(text: str, blocks: list[tuple[int, int]], weights: Mapping[st
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the borders of blocks of about 2,000 characters, which end with a line or a sentence where they can."""
+    """Yield the borders of blocks of about 2,000 characters, which end with a line or a sentence if possible."""
     start = 0
     while len(text) - start > 2 * _BLOCK:
         border = _BORDER.search(text, start + _BLOCK, start + 2 * _BLOCK)
@@ -80,7 +80,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """One unit of a text.
+    """One unit of passages.
 
     Args:
         start: Where it starts, the white space before it included; the first unit starts with its first character.
@@ -94,17 +94,17 @@ class Unit:
 
 
 def read_units(text: str, weights: Mapping[str, float], limit: int) -> tuple[tuple[Unit, ...], tuple[Terms, ...]]:
-    """Return the units of a text in order, and the terms of each.
+    """Return the units of `text` in order, and the terms of each.
 
     Together the units are the text without the white space at its two ends. A sentence of less than about 12 tokens
     says too little alone and is joined to the next one; a sentence that goes on in the next line is one. A run of more
     than 1,000 characters without a sentence end, or of 300 in a script without blanks, is cut into fragments at lines
-    or words. What was worked out about a text is remembered.
+    or words. Units and terms are cached.
 
     Args:
         text: The text.
         weights: The terms that are looked for. Without any, no terms are returned.
-        limit: About how many characters are read. In a longer text each stretch that is not read is one unit without
+        limit: About how many characters are read. In a longer text each part that is not read is one unit without
             terms.
     """
     if len(text) <= limit:
@@ -161,7 +161,7 @@ def _spans(text: str) -> list[Span]:
 
 
 def _unwrapped(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a text, those that go on in the next line as one."""
+    """Yield the sentences, those that go on in the next line as one."""
     start = stop = -1
     for next_start, next_stop in sentence_spans(text):
         if start >= 0 and not _goes_on(text, start, stop, next_start):
@@ -173,7 +173,7 @@ def _unwrapped(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _goes_on(text: str, start: int, stop: int, following: int) -> bool:
-    """Tell whether a sentence that ends with its line goes on in the next one, as in text of a fixed width."""
+    """Return whether a sentence that ends with its line goes on in the next one, as in text of a fixed width."""
     if text.count("\n", stop, following) != 1 or following - start > _LONGEST_SENTENCE:
         return False
     last, first = text[stop - 1], text[following]
@@ -183,7 +183,7 @@ def _goes_on(text: str, start: int, stop: int, following: int) -> bool:
 
 
 def _is_run(text: str, start: int, stop: int) -> bool:
-    """Tell whether a stretch without sentence ends is too long to be one sentence."""
+    """Return whether a stretch without sentence ends is too long to be one sentence."""
     if stop - start <= _LONGEST_UNSPACED_SENTENCE:
         return False
     words = text[start : start + _LONGEST_UNSPACED_SENTENCE].split()
@@ -210,14 +210,14 @@ def _fragment_size(text: str, start: int) -> int:
 
 
 def _fragment_end(text: str, start: int, size: int) -> int:
-    """Return the end of a line, else of a word, else of a grapheme cluster in the second half of a fragment."""
+    """Return the end of a line in the second half of a fragment; without one, of a word, or of a grapheme cluster."""
     middle, stop = start + size // 2, start + size
     line_break = text.rfind("\n", middle, stop)
     blank = _LAST_BLANK.search(text, middle, stop)
     if line_break > 0 or blank:
         cut = line_break if line_break > 0 else blank.start() if blank else stop
         return start + len(text[start:cut].rstrip())
-    # A fragment starts on a border, so that no more than the fragment need be looked at to find the next.
+    # A fragment starts on a border, so that the next border is found by looking at the fragment alone.
     around = text[start : stop + _LONGEST_CLUSTER]
     cut = cluster_start(around, size)
     return start + (cut if cut > size // 2 else cluster_end(around, size))

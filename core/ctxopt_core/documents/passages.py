@@ -1,39 +1,45 @@
-"""The best passages of documents that do not stand whole: sentences in their order, with visible gaps."""
+"""The best passages of documents that are not kept whole: sentences in their order, with visible gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.overlaps import Stitch, stitch_plan
 from ctxopt_core.documents.partial_document import PartialDocument
-from ctxopt_core.documents.passage_scores import weigh_units
+from ctxopt_core.documents.passage_scores import score_units
 from ctxopt_core.documents.passage_units import read_units
 from ctxopt_core.relevance.query_terms import QueryTerms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, spread
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
-_MOST_DOCUMENTS = 256
-_LEAST_READ = 24_000
-_LEAST_READ_BESIDE = 10_000
-_LONGEST_READ = 200_000
-_READ_PER_TOKEN = 14
-_READ_WITHOUT_QUERY = 16
-_PATIENCE = 80
-_CHARACTERS_PER_TOKEN = 12
-_FEWEST_TERMS = 5
+# The characters that are read bound the time, since reading costs more than counting: a packing reads a few times what
+# fits. Reading less loses evidence in documents of lower rank.
+_MOST_DOCUMENTS = 256  # read at once
+_LEAST_READ = 24_000  # characters, about ten pages
+_LEAST_READ_BESIDE = 10_000  # characters, where whole documents are kept and passages only fill the rest
+_LONGEST_READ = 200_000  # characters of one document; of a longer one only the likely places are read
+_READ_PER_TOKEN = 14  # characters for each token that is left: about three times what fits
+_READ_WITHOUT_QUERY = 16  # the same without a query, whose units need no scores
+_PATIENCE = 80  # units in a row that do not fit, after which the budget counts as full
+_CHARACTERS_PER_TOKEN = 12  # more than prose has, so that what is longer need not be counted
+_FEWEST_TERMS = 5  # of a unit that counts as repeated; shorter ones, such as "Yes.", may mean something else
 
 
 class Passages:
     """Passages chosen step by step from some documents.
 
+    The order of calls is: `consider` documents, then `take_best` and `drop_worst` as often as needed; all three again
+    for more documents. `exclude` comes before `consider`, whenever other documents are kept whole than before. `texts`
+    and `chains` may be read at any time; `changes` grows with each change of `texts`.
+
     Args:
-        costs: The documents and what they cost.
+        costs: The documents and their tokens.
         counter: Counts the units.
-        terms: What the query says. Without any terms the heads of the documents are their best passages.
+        terms: The terms of the query. Without any, documents are kept from their start.
         relevance: How relevant each document is, from 0.0 to 1.0.
-        marker: What stands where something is missing.
-        scorer: Tells how relevant a unit is, beside the terms that it shares with the query.
+        marker: The string that replaces each missing part.
+        scorer: Scores the relevance of a unit, in addition to BM25.
     """
 
     def __init__(
@@ -55,7 +61,7 @@ class Passages:
         self._marker = marker
         self._gap_tokens = max(counter.count(marker.strip()), counter.count(marker.rstrip()))
         self._documents: dict[int, PartialDocument] = {}
-        self._said_by: dict[tuple[str, ...], int] = {}
+        self._document_with: dict[tuple[str, ...], int] = {}
         self._texts: dict[int, str] | None = None
         self._whole: tuple[int, ...] = ()
         self._whole_text = ""
@@ -70,7 +76,7 @@ class Passages:
         return self._texts
 
     def _text(self, part: PartialDocument) -> str:
-        """Render a document; a start that stands in another one is a gap where that one does not lead up to it."""
+        """Render a document; its start is marked as a gap if the chunk that it follows does not lead up to it."""
         text = part.render(self._marker)
         if part.follows is None or 0 not in part.chosen or part.follows in self._whole:
             return text
@@ -78,24 +84,24 @@ class Passages:
         led_up = before is not None and len(before.units) - 1 in before.chosen
         return text if led_up else self._marker.lstrip() + text
 
-    def stand_beside(self, whole: Collection[int]) -> None:
-        """Say which documents are kept whole, so that nothing is chosen that they hold."""
+    def exclude(self, whole: Collection[int]) -> None:
+        """Set the documents that are kept whole, so that no sentence is chosen that they contain."""
         self._whole = tuple(sorted(whole))
         self._whole_text = "\n\n".join(map(self._costs.text, self._whole))
 
-    def consider(self, positions: Mapping[int, int], room: int) -> set[int]:
-        """Let units be chosen from these documents; what was chosen before stays chosen.
+    def consider(self, positions: Mapping[int, int], limit: int) -> set[int]:
+        """Read documents, so that units can be chosen from them; what was chosen before stays chosen.
 
         Args:
-            positions: For each document how many rank above it, best first. Documents that are chosen from are among
-                them; of the others no more are read than can matter.
-            room: Tokens that may be added: the fewer, the fewer documents matter.
+            positions: For each document how many rank above it, best first. Documents with chosen units are among them;
+                of the others no more are read than can matter.
+            limit: Tokens that may be added: the fewer, the fewer documents matter.
 
         Returns:
             The documents from which units can be chosen now.
         """
         least = _LEAST_READ_BESIDE if self._whole else _LEAST_READ
-        left = max(least, room * _READ_PER_TOKEN) if self._weights else room * _READ_WITHOUT_QUERY
+        left = max(least, limit * _READ_PER_TOKEN) if self._weights else limit * _READ_WITHOUT_QUERY
         new: list[int] = []
         for index in positions:
             if not self._is_begun(index) and left > 0 and len(new) < _MOST_DOCUMENTS:
@@ -105,7 +111,7 @@ class Passages:
         considered = [index for index in positions if self._is_begun(index) or index in fresh]
         self.chains = stitch_plan(self._costs.documents, [*self._whole, *considered])
         stitches = {stitch.right: stitch for chain in self.chains for stitch in chain}
-        longest = max(_LONGEST_READ, room * _READ_PER_TOKEN)
+        longest = max(_LONGEST_READ, limit * _READ_PER_TOKEN)
         self._documents = {
             index: self._documents[index]
             if self._is_begun(index)
@@ -113,7 +119,7 @@ class Passages:
             for index in considered
         }
         parts = list(self._documents.values())
-        weigh_units(parts, self._weights, self._relevance, self._similarities(parts))
+        score_units(parts, self._weights, self._relevance, self._similarities(parts))
         return set(considered)
 
     def _is_begun(self, index: int) -> bool:
@@ -134,61 +140,51 @@ class Passages:
             terms=terms,
         )
 
-    def take_best(self, room: int, *, documents: int, units: int | None = None, repeats: bool = False) -> int:
-        """Choose the units that are worth most to the query, best first; where there is no query, heads.
+    def take_best(self, limit: int, *, documents: int, units: int | None = None, repeats: bool = False) -> int:
+        """Choose the units of the highest scores, best first; without a query, each document from its start.
 
         Args:
-            room: Tokens that may be added.
-            documents: How many documents may be begun.
-            units: How many units may be chosen; None for as many as there is room for.
-            repeats: Whether a unit may be chosen that says what a chosen one of another document says.
+            limit: Tokens that may be added.
+            documents: How many documents may get a first unit.
+            units: How many units may be chosen; None for as many as fit.
+            repeats: Whether a unit may be chosen that repeats a chosen one of another document.
 
         Returns:
-            The tokens that are left of `room`, as far as single counts can tell.
+            The tokens that are left of `limit` by the counts of single units, which are estimates.
         """
-        if not self._weights:
-            return self._take(self._heads(), room, documents, units, repeats=True)
-        worthwhile = [
+        refused = taken = 0
+        for part, number in self._by_score() if self._weights else self._heads():
+            if limit < 1 or refused == _PATIENCE or taken == units:
+                break
+            if number in part.chosen or not (part.chosen or documents):
+                continue
+            if self._weights and not repeats and self._is_repeated(part, number):
+                continue
+            cost = self._cost(part, number, limit)
+            if cost > limit:
+                refused += 1
+                continue
+            refused = 0
+            taken += 1
+            limit -= cost
+            documents -= not part.chosen
+            part.chosen.add(number)
+            self._texts = None
+            self.changes += 1
+            terms = self._terms_of(part, number)
+            if len(terms) >= _FEWEST_TERMS:
+                self._document_with.setdefault(terms, part.index)
+        return limit
+
+    def _by_score(self) -> list[tuple[PartialDocument, int]]:
+        """Return the units that are sentences or match the query, best first."""
+        units = [
             (part, n)
             for part in self._documents.values()
             for n, unit in enumerate(part.units)
             if unit.sentence or part.match[n] > 0.0
         ]
-        worthwhile.sort(key=lambda hit: (-hit[0].worth[hit[1]], hit[0].position, hit[1]))
-        return self._take(worthwhile, room, documents, units, repeats=repeats)
-
-    def best_start(self) -> tuple[int, int] | None:
-        """Return the document and the offset of the unit of most worth, chosen or not; None without any unit."""
-        units = (
-            (part.worth[n], -part.position, -n, part.index, part.offset + unit.start)
-            for part in self._documents.values()
-            for n, unit in enumerate(part.units)
-        )
-        best = max(units, default=None)
-        return None if best is None else best[3:]
-
-    def give_up(self, tokens: int) -> bool:
-        """Give up the units of least worth that count at least `tokens`; False when nothing was chosen."""
-        chosen = [(part, n) for part in self._documents.values() for n in part.chosen]
-        chosen.sort(key=lambda unit: (unit[0].worth[unit[1]], -unit[0].position, -unit[1]))
-        for part, number in chosen:
-            if tokens <= 0:
-                break
-            part.chosen.discard(number)
-            self._texts = None
-            self.changes += 1
-            said = self._saying(part, number)
-            if self._said_by.get(said) == part.index:
-                del self._said_by[said]
-            tokens -= self._count(part, number)
-        return bool(chosen)
-
-    def _similarities(self, parts: Sequence[PartialDocument]) -> Sequence[float]:
-        """Return what the scorer says of each unit, from 0.0 to 1.0; nothing without a scorer or a query."""
-        texts = [part.text[unit.start : unit.stop] for part in parts for unit in part.units]
-        if self._scorer is None or not self._weights or not texts:
-            return ()
-        return spread(call_scorer(self._scorer, self._terms.text, texts))
+        return sorted(units, key=lambda unit: (-unit[0].scores[unit[1]], unit[0].position, unit[1]))
 
     def _heads(self) -> Iterator[tuple[PartialDocument, int]]:
         """Yield the units of each document from its start, as long as they are taken."""
@@ -199,57 +195,54 @@ class Passages:
                 if number not in part.chosen:
                     break
 
-    def _take(
-        self,
-        candidates: Iterable[tuple[PartialDocument, int]],
-        room: int,
-        documents: int,
-        units: int | None,
-        *,
-        repeats: bool,
-    ) -> int:
-        refused = taken = 0
-        for part, number in candidates:
-            if room < 1 or refused == _PATIENCE or taken == units:
-                break
-            if number in part.chosen or not (part.chosen or documents):
-                continue
-            if not repeats and self._is_repeated(part, number):
-                continue
-            cost = self._cost(part, number, room)
-            if cost > room:
-                refused += 1
-                continue
-            refused = 0
-            taken += 1
-            room -= cost
-            documents -= not part.chosen
-            self._choose(part, number)
-        return room
+    def best_start(self) -> tuple[int, int] | None:
+        """Return the document and the offset of the best unit, chosen or not; None without any unit."""
+        units = (
+            (part.scores[n], -part.position, -n, part.index, part.offset + unit.start)
+            for part in self._documents.values()
+            for n, unit in enumerate(part.units)
+        )
+        best = max(units, default=None)
+        return None if best is None else best[3:]
 
-    def _choose(self, part: PartialDocument, number: int) -> None:
-        part.chosen.add(number)
-        self._texts = None
-        self.changes += 1
-        said = self._saying(part, number)
-        if len(said) >= _FEWEST_TERMS:
-            self._said_by.setdefault(said, part.index)
+    def drop_worst(self, tokens: int) -> bool:
+        """Drop the chosen units of the lowest scores that have at least `tokens`; return False if there are none."""
+        chosen = [(part, n) for part in self._documents.values() for n in part.chosen]
+        chosen.sort(key=lambda unit: (unit[0].scores[unit[1]], -unit[0].position, -unit[1]))
+        for part, number in chosen:
+            if tokens <= 0:
+                break
+            part.chosen.discard(number)
+            self._texts = None
+            self.changes += 1
+            terms = self._terms_of(part, number)
+            if self._document_with.get(terms) == part.index:
+                del self._document_with[terms]
+            tokens -= self._count(part, number)
+        return bool(chosen)
+
+    def _similarities(self, parts: Sequence[PartialDocument]) -> Sequence[float]:
+        """Return the score of each unit by the custom scorer, from 0.0 to 1.0; empty without a scorer or a query."""
+        texts = [part.text[unit.start : unit.stop] for part in parts for unit in part.units]
+        if self._scorer is None or not self._weights or not texts:
+            return ()
+        return rescale(call_scorer(self._scorer, self._terms.text, texts))
 
     def _is_repeated(self, part: PartialDocument, number: int) -> bool:
-        """Tell whether a whole document, or a chosen unit of another one, says the same in the same words."""
-        if self._said_by.get(self._saying(part, number), part.index) != part.index:
+        """Return whether a whole document, or a chosen unit of another one, has the same words."""
+        if self._document_with.get(self._terms_of(part, number), part.index) != part.index:
             return True
         unit = part.units[number]
         return bool(self._whole) and part.text[unit.start : unit.stop].strip() in self._whole_text
 
-    def _saying(self, part: PartialDocument, number: int) -> tuple[str, ...]:
+    def _terms_of(self, part: PartialDocument, number: int) -> tuple[str, ...]:
         return tuple(part.terms[number]) if part.terms else ()
 
-    def _cost(self, part: PartialDocument, number: int, room: int) -> int:
-        """Return what a unit adds: itself, its markers and, with the first unit, the document's frame."""
+    def _cost(self, part: PartialDocument, number: int, limit: int) -> int:
+        """Return the tokens that a unit adds: itself, its markers and, with the first unit, the document's template."""
         unit = part.units[number]
-        if part.copies * (unit.stop - unit.start) > room * _CHARACTERS_PER_TOKEN:
-            return room + 1
+        if part.copies * (unit.stop - unit.start) > limit * _CHARACTERS_PER_TOKEN:
+            return limit + 1
         tokens = self._count(part, number)
         gap_tokens = part.copies * self._gap_tokens
         gaps = part.open_sides(number)

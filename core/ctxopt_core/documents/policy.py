@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ctxopt_core.documents.ranking import ReadingOrder, ScoreOrder
 from ctxopt_core.relevance.scorer import Scorer, check_scorer
+from ctxopt_core.validation import check_whole, exact_number
 
 Selection = Literal["auto", "score", "passages", "density", "optimal"]
 
@@ -16,11 +16,15 @@ Selection = Literal["auto", "score", "passages", "density", "optimal"]
 class DocumentPolicy:
     """How documents are chosen and put in order.
 
+    The documents are the chunks that a retriever returns, with its scores. If they do not all fit, they are reranked:
+    the order by score is fused with the relevance to the query (`scorer`). Instead of a fixed top-k, as many are kept
+    as fit in the token budget; `max_documents` limits k.
+
     Args:
         selection: What is kept when not everything fits.
-            `"score"`: whole documents, the best first; what is left of the budget takes the best passages of others.
+            `"score"`: whole documents, the best first; the rest of the budget takes the best passages of others.
             `"passages"`: the best sentences of all documents, in their order, with visible gaps.
-            `"auto"`: `"passages"` where the query says enough to find sentences by, else `"score"`.
+            `"auto"`: `"passages"` if the query is long enough to find sentences by, otherwise `"score"`.
             `"density"`: whole documents by score per token, improved by exchanges. It prefers short documents, so use
             it where many small facts matter more than the best document.
             `"optimal"`: the whole documents of the highest sum of scores that fits, exactly.
@@ -31,11 +35,21 @@ class DocumentPolicy:
             not affected.
         max_documents: The most documents that are kept, whole or in part.
         passages: Whether a document that does not fit whole contributes its best passages. Otherwise it is skipped.
-        gap_marker: What stands where a part of a document is missing.
-        scorer: Tells how relevant a text is to the query; by default BM25, see `bm25_scorer` and `embedding_scorer`.
+        gap_marker: The string that replaces each missing part of a document.
+        scorer: Scores the relevance to the query; by default BM25. See `bm25_scorer` and `embedding_scorer`.
 
     Raises:
         ValueError: A value is not one of these.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Document, DocumentPolicy, pack_documents
+        >>> rows = [(600, 0.85), (150, 0.8), (130, 0.8), (120, 0.8)]
+        >>> documents = [Document(text="x" * length, score=score) for length, score in rows]
+        >>> for selection in ("score", "density"):
+        ...     policy = DocumentPolicy(selection=selection, passages=False)
+        ...     print(selection, pack_documents(documents, 600, CallableCounter(len), policy=policy).kept)
+        score (0,)
+        density (1, 2, 3)
     """
 
     selection: Selection = "auto"
@@ -57,27 +71,17 @@ class DocumentPolicy:
             message = "`passages` must be True with selection='passages', which keeps nothing else"
             raise ValueError(message)
         if not isinstance(self.gap_marker, str) or not self.gap_marker.strip():
-            message = f"`gap_marker` must be a text that can be seen, such as ' [...] ', got {self.gap_marker!r}"
+            message = f"`gap_marker` must be a string that can be seen, such as ' [...] ', got {self.gap_marker!r}"
             raise ValueError(message)
         check_scorer(self.scorer)
-        if self.min_score is not None and not _is_finite(self.min_score):
+        if self.min_score is not None and exact_number(self.min_score) is None:
             message = f"`min_score` must be a finite number or None, got {self.min_score!r}"
             raise ValueError(message)
-        if self.max_documents is not None and not is_whole_number(self.max_documents, minimum=1):
-            message = f"`max_documents` must be a whole number, at least 1, or None, got {self.max_documents!r}"
-            raise ValueError(message)
+        if self.max_documents is not None:
+            check_whole("max_documents", self.max_documents, minimum=1, unit="documents")
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         message = f"`{name}` must be one of {', '.join(map(repr, choices))}, got {value!r}"
         raise ValueError(message)
-
-
-def is_whole_number(value: object, *, minimum: int) -> bool:
-    """Tell whether a value is a whole number, at least `minimum`."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= minimum
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -11,13 +11,15 @@ from typing import Literal
 
 from ctxopt_core.documents.document import Document
 from ctxopt_core.relevance.query_terms import QueryTerms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, spread
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 from ctxopt_core.relevance.term_scan import scanned_bm25
 
 ScoreOrder = Literal["higher", "lower"]
 ReadingOrder = Literal["score", "original", "edges"]
+# Places that are added to a rank before it is inverted: the larger, the less the first places outweigh the others.
+# Cormack et al. use 60, for a thousand documents; retrievers return a few dozen.
 _RANK_OFFSET = 3
-_RELEVANCE_WEIGHT = 0.25
+_RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +51,15 @@ def rank(
 
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
-    retriever counts four times as much, and decides between documents that are equally relevant. Without any score the
+    retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
     relevance alone decides, and without a query the order of arrival.
 
     Args:
         documents: All documents.
         indices: Those that are ranked, in arrival order.
-        terms: What is asked, untruncated.
+        terms: The terms of the query, untruncated.
         score_order: Which scores are better.
-        scorer: Tells the relevance; by default the words that a document shares with the query do.
+        scorer: Scores the relevance; by default BM25 does.
     """
     relevance = _relevance(documents, indices, terms, scorer)
     best_scores = by_score(documents, indices, score_order)
@@ -83,12 +85,12 @@ def by_score(documents: Sequence[Document], indices: Sequence[int], order: Score
 
 
 def has_scores(documents: Sequence[Document], indices: Sequence[int]) -> bool:
-    """Tell whether any of these documents has a score."""
+    """Return whether any of these documents has a score."""
     return any(score_of(documents[index]) is not None for index in indices)
 
 
 def score_of(document: Document) -> float | None:
-    """Return a document's score as a number; None where it is missing or not a number."""
+    """Return a document's score as a number; None if it is missing or NaN."""
     score = as_float(document.score)
     return None if score is None or math.isnan(score) else score
 
@@ -131,4 +133,4 @@ def _relevance(
         scores = scanned_bm25(terms.weights, texts)
     else:
         scores = call_scorer(scorer, terms.text, texts)
-    return dict(zip(indices, spread(scores), strict=True))
+    return dict(zip(indices, rescale(scores), strict=True))

@@ -7,17 +7,17 @@ from typing import Protocol
 
 
 class DocumentRendering(Protocol):
-    """How a document stands in the prompt.
+    """How the prompt holds a document.
 
     1. `render(index, text)` is exactly what the prompt holds for document `index` when its text is `text`: template,
        metadata and all, but no separator.
-    2. `separator` stands between two documents.
+    2. `separator` is what the prompt holds between two documents.
     3. Both are pure: equal arguments give equal results.
     """
 
     @property
     def separator(self) -> str:
-        """What stands between two documents."""
+        """The string between two documents."""
 
     def render(self, index: int, text: str) -> str:
         """Return document `index` as the prompt holds it."""
@@ -25,10 +25,16 @@ class DocumentRendering(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainDocuments:
-    """Documents as their bare texts with a separator between them.
+    """Documents as their bare texts with a separator between them. It is a `DocumentRendering`.
 
     Args:
-        separator: What stands between two documents.
+        separator: The string between two documents.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Document, PlainDocuments, pack_documents
+        >>> documents = [Document(text="A kiln."), Document(text="An arch.")]
+        >>> pack_documents(documents, 20, CallableCounter(len), rendering=PlainDocuments(separator=" | ")).tokens
+        18
     """
 
     separator: str = "\n\n"

@@ -1,4 +1,4 @@
-"""Which documents are kept: by score, by density, or the best sum of scores, and the values that they compete by."""
+"""Which whole documents are kept by density or for the best sum of scores, and the values that are added up."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from ctxopt_core.documents.policy import DocumentPolicy, Selection
 from ctxopt_core.documents.ranking import Ranking, ScoreOrder, has_scores, score_of
 from ctxopt_core.relevance.query_terms import QueryTerms
 
-_WHOLE = 2**31 - 1
+_WHOLE = 2**31 - 1  # value of the best score; prime, so that few scores are rounded halfway (see `values_of`)
+# Share of the best score: worse scores that are all nearer to it than that look as if a constant had been added. It has
+# many digits so that scores of few digits do not lie on it.
 _NARROW = 0.0213141592
-_LONG = 25
+_LONG = 25  # characters of a document for each informative one of the query; measured, see the table in docs/why.md
 Resolved = Literal["score", "passages", "density", "optimal"]
 
 
 def values_of(scores: Sequence[float | None], score_order: ScoreOrder) -> list[float]:
-    """Return what each document is worth, as a number that may be divided by tokens and added up.
+    """Return the value of each document: its score as a number that may be divided by tokens and added up.
 
-    Scores order documents; only some can be divided and added up, those whose zero says "not relevant". So a value is
-    what a score is above a zero, in whole 2,147,483,647ths of the largest:
+    Scores order documents. Only scores whose zero means "not relevant" can be divided and added up. So a value is the
+    distance of a score from a zero, in whole 2,147,483,647ths of the largest:
 
-    1. Above 0.0 itself, where the scores look as if that was their zero: higher ones are better, none is as far below
-       0.0 as the best is above, and the worst is not within about 2 % of the best. A score of 0.0 or less is then worth
-       nothing. Similarities, probabilities and BM25 are such scores.
-    2. Else above a point below the worst, by the mean step between neighbors, so that evenly spaced scores are worth
-       1, 2, 3 and so on. So are read logits, whose 0.0 means nothing; scores with a constant added, which by tokens
-       would all but count documents; and distances, which end at the best. Dividing a negative number by tokens would
-       prefer the longest.
-    3. Equal scores are worth the same, and when all are equal, whatever they are, each is worth something.
+    1. From 0.0 itself, if that looks like the zero of the scores: higher ones are better, none is as far below 0.0 as
+       the best is above, and the worst is not within about 2 % of the best. A score of 0.0 or less then has no value.
+       Similarities, probabilities and BM25 are such scores.
+    2. Otherwise from a point below the worst score, by the mean step between neighbors, so that evenly spaced scores
+       have the values 1, 2, 3 and so on. This is for logits, whose 0.0 has no meaning; for scores with a constant
+       added, which would favor the most documents; and for distances, whose zero is the best. Negative numbers divided
+       by tokens would favor the longest documents.
+    3. Equal scores have equal values. If all are equal, the value is above 0, whatever the score is.
 
-    The best-scored document is always worth something. Multiplying all scores by a positive number changes no choice,
-    as long as their differences are well above the rounding of floats: the denominator is prime and the 2 % have many
-    digits, so that scores of few digits hardly ever lie where rounding or comparing could tip over.
+    The best-scored document always has a value. Multiplying all scores by a positive number changes no choice, as long
+    as their differences are well above the rounding of floats: the denominator is prime and the 2 % have many digits,
+    so that scores of few digits hardly ever lie where rounding or a comparison could go either way.
 
-    A missing score is worth less than any score that is worth something, all missing ones together too, but not
-    nothing: such documents take what room is left. A score that is infinitely good outweighs all finite ones together,
-    one that is infinitely bad is worth nothing.
+    Missing scores have less value than any other value above 0, even all together, but not none: such documents take
+    the tokens that are left. An infinitely good score outweighs all finite ones together, an infinitely bad one has no
+    value.
 
     Args:
         scores: The score of each document; None where there is none, or it is not a number.
@@ -54,13 +56,13 @@ def values_of(scores: Sequence[float | None], score_order: ScoreOrder) -> list[f
     known = {score for score in better if score is not None}
     finite = [score for score in better if score is not None and math.isfinite(score)]
     if len(known) < 2:
-        worth = dict.fromkeys(known, float(_WHOLE))
+        values = dict.fromkeys(known, float(_WHOLE))
     else:
-        worth = {-math.inf: 0.0, **_finite_values(finite)}
-        worth[math.inf] = float(_WHOLE) + sum(worth[score] for score in finite)
-    least = min((value for value in worth.values() if value > 0.0), default=float(_WHOLE))
+        values = {-math.inf: 0.0, **_finite_values(finite)}
+        values[math.inf] = float(_WHOLE) + sum(values[score] for score in finite)
+    least = min((value for value in values.values() if value > 0.0), default=float(_WHOLE))
     missing = math.ldexp(least, -len(scores).bit_length())
-    return [missing if score is None else worth[score] for score in better]
+    return [missing if score is None else values[score] for score in better]
 
 
 def _finite_values(scores: Sequence[float]) -> dict[float, float]:
@@ -80,25 +82,25 @@ def _finite_values(scores: Sequence[float]) -> dict[float, float]:
 
 
 def _whole(share: float) -> float:
-    """Return a share of the best as a whole number; nothing for what is not above zero."""
+    """Return a share of the best as a whole number; 0.0 if it is not above zero."""
     return float(max(1, round(share * _WHOLE))) if share > 0.0 else 0.0
 
 
 def resolved_selection(
     selection: Selection, documents: Sequence[Document], indices: Sequence[int], terms: QueryTerms, *, passages: bool
 ) -> Resolved:
-    """Return the selection that `"auto"` stands for with these documents; any other one is returned as it is.
+    """Return the selection that `"auto"` means for these documents; any other one is returned as it is.
 
-    A long question finds its sentences; a short one about long documents does not say which of their sentences matter,
-    and the rank of a whole document is the better guide. So sentences are chosen where the mean document has at most 25
-    times the informative characters of the query. The figure was measured, see docs/why.md; both sides are counted in
-    characters, so that it holds in any script.
+    A long question is enough to find sentences by. A short one about long documents does not say which of their
+    sentences matter, and the rank of the whole document is the better guide. So sentences are chosen where the mean
+    document has at most 25 times the informative characters of the query. Both are counted in characters, so that the
+    limit means the same in any script.
 
     Args:
-        selection: What the policy says.
+        selection: The selection of the policy.
         documents: All documents.
         indices: Those that may be kept.
-        terms: What the query says.
+        terms: The terms of the query.
         passages: Whether documents may be kept in part.
     """
     if selection != "auto":
@@ -110,17 +112,17 @@ def resolved_selection(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Whole documents that were chosen by what they are worth and what they cost.
+    """Whole documents that were chosen by value and tokens.
 
     Args:
         documents: The documents.
-        worthless: Those whose scores say that they are worth nothing, so that they are not kept in part either.
-        score_order_share: For the best choice of all, what taking the best-scored documents that fit would have
-            reached of its worth, from 0.0 to 1.0; else None.
+        without_value: Those whose scores have no value, so that they are not kept in part either.
+        score_order_share: For the optimal choice, the share of its value that taking the best-scored documents that fit
+            would have reached, from 0.0 to 1.0; otherwise None.
     """
 
     documents: tuple[int, ...]
-    worthless: tuple[int, ...] = ()
+    without_value: tuple[int, ...] = ()
     score_order_share: float | None = None
 
 
@@ -149,13 +151,13 @@ def choose(
     best_first = sorted(best, key=lambda n: -values[n])
     return Choice(
         documents=tuple(order[n] for n in best_first[: policy.max_documents]),
-        worthless=tuple(index for index, value in zip(order, values, strict=True) if value <= 0.0),
+        without_value=tuple(index for index, value in zip(order, values, strict=True) if value <= 0.0),
         score_order_share=share,
     )
 
 
 def _values(documents: Sequence[Document], ranking: Ranking, policy: DocumentPolicy) -> list[float]:
-    """Return what each ranked document is worth: by its score, or by its relevance where no document has a score."""
+    """Return the value of each ranked document: by its score, or by its relevance where no document has a score."""
     if has_scores(documents, ranking.order):
         return values_of([score_of(documents[index]) for index in ranking.order], policy.score_order)
     return values_of([ranking.relevance[index] for index in ranking.order], "higher")

@@ -1,29 +1,29 @@
-"""Which texts share a stretch, found by reading each text once or twice instead of comparing every pair.
+"""Which texts share a substring, found by reading each text once or twice instead of comparing every pair.
 
-A separator that is about equally frequent everywhere, such as a blank with a letter, cuts each text into pieces. What
-stands between two separators in one text stands between two in every text that holds it, so texts that share a stretch
-of some length share a piece, wherever it stands in them.
+A separator that is about equally frequent everywhere, such as a blank and a letter, cuts each text into pieces. A piece
+between two separators is the same piece in every text that contains both, so texts that share a long substring share a
+piece, wherever it is.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-_SPACINGS = (16, 128)
-_ROUNDS = 3
-_SAMPLES = 16
-_SAMPLE = 32
-_LARGE_SAMPLE = 1_000
-_CANDIDATES = 12
-_MOST_HOLDERS = 8
-_RAREST = 4
-_MOST_LOOKED_AT = 256
-_LOOKED_UP = 10_000_000
-_FEW = 64
-_COST_OF_A_LOOK = 256
+_SPACINGS = (16, 128)  # characters from one separator to the next, least and most
+_ROUNDS = 3  # separators that are tried for texts whose pieces decide nothing; each round reads all texts again
+_SAMPLES = 16  # texts from which the separator is chosen, which bounds the time for that
+_SAMPLE = 32  # characters of each, of which all pairs are counted
+_LARGE_SAMPLE = 1_000  # characters of each, in which the candidates are counted
+_CANDIDATES = 12  # characters and pairs that are counted in the large sample
+_MOST_HOLDERS = 8  # texts that are named for one piece; one that many texts share, such as a footer, says little
+_RAREST = 4  # rarest common pieces; an earlier text that has them all may contain the whole text
+_MOST_LOOKED_AT = 256  # texts with a piece of which these four are looked for
+_LOOKED_UP = 10_000_000  # characters that may at least be searched for texts without pieces: all, of a few small texts
+_FEW = 64  # texts, or times all texts, that are searched whole without a further separator
+_COST_OF_A_LOOK = 256  # characters that could be searched in the time of one call
 
 Pieces = Sequence[set[str]]
 
@@ -31,17 +31,17 @@ Pieces = Sequence[set[str]]
 def earlier_alike(
     texts: Sequence[str], *, pieces: int, least_share: float = 0.0, least_characters: int = 1
 ) -> dict[int, list[int]]:
-    """Return for each text the earlier texts that are worth comparing with it, in their order.
+    """Return for each text the earlier texts that should be compared with it, in their order.
 
-    They share with it as much as asked; every earlier text that holds it whole is one of them, within two bounds that
-    keep the cost linear: of the texts that share its rarest pieces the first 8 are named, and texts that are too short
-    or too monotonous to be cut are looked up in the characters of 64 times all texts at most, or 10,000,000.
+    They share the given minimum with it. Every earlier text that contains it whole is among them, within two bounds
+    that keep the cost linear: of the texts that share its rarest pieces the first 8 are named, and texts that are too
+    short or too monotonous to be cut are searched for in at most 64 times the characters of all texts, or 10,000,000.
 
     Args:
         texts: Different texts, in the form in which they are compared.
-        pieces: Into about how many pieces a text is cut: the more, the shorter a stretch can be.
-        least_share: The least share of the pieces of a text that an earlier one must hold, by characters.
-        least_characters: The fewest characters of pieces that it must hold.
+        pieces: About how many pieces each text is cut into. More pieces find shorter shared substrings.
+        least_share: The least share of the pieces that an earlier text must have, by characters.
+        least_characters: The fewest characters of pieces that it must have.
     """
     found: dict[int, set[int]] = {}
     left = list(range(1, len(texts)))
@@ -57,7 +57,7 @@ def earlier_alike(
 
 
 def _separator(texts: Sequence[str], pieces: int) -> str:
-    """Return the character or pair of characters that comes closest to cutting a text of middle length like this."""
+    """Return the character or pair of characters that comes closest to cutting the median text into so many pieces."""
     middle = sorted(map(len, texts))[len(texts) // 2]
     spacing = min(max(middle // pieces, _SPACINGS[0]), _SPACINGS[1])
     texts = texts[:: -(-len(texts) // _SAMPLES)]
@@ -80,7 +80,7 @@ def _middle(text: str, size: int) -> str:
 def _add_sharing(
     found: dict[int, set[int]], pieces: Pieces, numbers: Sequence[int], least_share: float, least_characters: int
 ) -> list[int]:
-    """Add the earlier texts that share pieces, and return the texts of which the pieces do not tell who holds them."""
+    """Add the earlier texts that share pieces, and return the texts whose pieces do not show what contains them."""
     holders = _holders(pieces)
     vague = []
     for number in numbers:
@@ -100,38 +100,32 @@ def _add_sharing(
 
 
 def _holders(pieces: Pieces) -> dict[str, list[int]]:
-    """Return which texts hold each of the pieces that several hold."""
-    seen: set[str] = set()
-    shared: set[str] = set()
-    for own in pieces:
+    """Return which texts have each of the pieces that several have."""
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number, own in enumerate(pieces):
         own.discard("")
-        if not seen.isdisjoint(own):
-            shared |= own & seen
-        seen |= own
-    holders: dict[str, list[int]] = {piece: [] for piece in shared}
-    for number, own in enumerate(pieces if shared else ()):
-        for piece in own & shared:
+        for piece in own:
             holders[piece].append(number)
-    return holders
+    return {piece: numbers for piece, numbers in holders.items() if len(numbers) > 1}
 
 
 def _holding_rarest(number: int, common: set[str], holders: dict[str, list[int]]) -> list[int]:
-    """Return earlier texts that hold each of the rarest common pieces."""
+    """Return earlier texts that have each of the rarest common pieces."""
     rarest = heapq.nsmallest(_RAREST, common, key=lambda piece: (len(holders[piece]), piece))
     first, *more = (holders[piece][:_MOST_LOOKED_AT] for piece in rarest)
     return sorted(other for other in set(first).intersection(*more) if other < number)
 
 
 def _holding(texts: Sequence[str], numbers: Sequence[int]) -> dict[int, list[int]]:
-    """Look up which earlier texts hold these."""
+    """Search for earlier texts that contain these."""
     costs = [len(text) + _COST_OF_A_LOOK for text in texts]
-    room = max(_LOOKED_UP, _FEW * sum(costs))
+    left = max(_LOOKED_UP, _FEW * sum(costs))
     found: dict[int, list[int]] = {}
     for number in numbers:
         holders = found[number] = []
         for other in range(number):
-            room -= costs[other]
-            if room < 0 or len(holders) == _MOST_HOLDERS:
+            left -= costs[other]
+            if left < 0 or len(holders) == _MOST_HOLDERS:
                 break
             if texts[number] in texts[other]:
                 holders.append(other)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from statistics import median
 
-from ctxopt_core.relevance.feedback import bm25_of_messages
+from ctxopt_core.relevance.feedback import CountedTexts, bm25_with_feedback
 from ctxopt_core.relevance.query_terms import query_terms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, spread
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
 _FEEDBACK_MESSAGES = 5
 _FEEDBACK_WEIGHT = 0.1
@@ -37,15 +37,15 @@ def worth_of_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer |
     """
     if not ranking_query.strip() or not texts:
         return [0.0] * len(texts)
-    scores = bm25_of_messages(
+    scores = bm25_with_feedback(
         _telling(query_terms(ranking_query).weights),
-        texts,
+        CountedTexts(texts),
         best_texts=_FEEDBACK_MESSAGES,
         feedback_weight=_FEEDBACK_WEIGHT,
     )
     if scorer is not None:
         best = max(scores) or 1.0
-        told = _standing_out(_with_neighbors(spread(call_scorer(scorer, ranking_query, texts))))
+        told = _standing_out(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
         scores = [score / best + _SCORER_WEIGHT * more for score, more in zip(scores, told, strict=True)]
     return _with_context(scores)
 

@@ -1,4 +1,4 @@
-"""Lexical relevance: how well texts answer a query, by the words they share with it (BM25)."""
+"""Lexical relevance: how well texts match a query, by the words that they share with it (BM25)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from ctxopt_core.runtime.text_cache import TextCache
 
-STEM_LETTERS = 6
-BYTES_PER_TERM = 64
-_SATURATION = 1.2
-_LENGTH_NORM = 0.75
-_FEW_HITS = 8
-_FEW = 64
-_MOST_STEMS = 16_384
-_LONGEST_REMEMBERED = 32
-# Signs that are drawn on a letter belong to its word, though `\w` does not match them.
+STEM_LETTERS = 6  # letters that two forms of a word share; fewer merge different words, more miss forms of short ones
+BYTES_PER_TERM = 64  # memory of a term in a cache, about: a short string and a place in a list
+_SATURATION = 1.2  # Lucene's k1: how fast further occurrences of a term add less
+_LENGTH_NORM = 0.75  # Lucene's b: how much long texts are scored down, from 0.0 to 1.0
+_MOST_STEMS = 16_384  # stems in the cache, about 2 MB, more than the words of a book
+_LONGEST_REMEMBERED = 32  # characters; longer words are hashes and the like, which do not come again
+# Marks on a letter belong to its word, though `\w` does not match them.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0dff\u0f18-\u0fbc\u1ab0-\u1aff"
@@ -29,7 +28,7 @@ _MARKS = (
 _HAN_AND_KANA = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HANGUL = "\u1100-\u11ff\uac00-\ud7a3"
 _SOUTH_EAST_ASIA = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0edf\u1000-\u1049\u1780-\u17d3"
-# Capitals become small letters, and what is in no word a blank: parting a text so takes half the time of the pattern.
+# Capitals become small letters, and what is in no word a blank: splitting so takes half the time of the pattern.
 _LOWER_CASE_WORDS = bytes(ord(sign.lower()) if sign.isalnum() else 32 for sign in map(chr, range(128))) + bytes(128)
 _ASCII_WORDS = re.compile(r"[a-z0-9]+")
 _WORDS = re.compile(
@@ -45,56 +44,61 @@ def bm25_scorer(query: str, texts: Sequence[str]) -> list[float]:
     """Score texts by BM25: the words that they share with the query, the rarer among the texts the better.
 
     No model and no language is needed: words are compared by Unicode's normal form and case, by their first six
-    letters, and where words are not parted by blanks, by two or three characters at a time. It is a `Scorer`.
+    letters, and in scripts without blanks by two or three characters at a time. It is a `Scorer`, with Lucene's inverse
+    document frequency, k1 = 1.2 and b = 0.75.
 
     Args:
-        query: What is asked.
+        query: The user's question.
         texts: The texts; the rarity of a word is judged among them.
 
     Returns:
-        One score for each text, 0.0 where no word is shared; never negative.
+        One score for each text, 0.0 if it shares no word with the query; never negative.
+
+    Example:
+        >>> from ctxopt_core import bm25_scorer
+        >>> scores = bm25_scorer("cracked kiln", ["The kiln cracked.", "A wall cracked.", "Snow fell."])
+        >>> [round(score, 2) for score in scores]
+        [1.38, 0.45, 0.0]
     """
-    return bm25_scores(query, texts)
-
-
-def bm25_scores(query: str, texts: Sequence[str]) -> list[float]:
-    """Return the BM25 score of each text (Lucene's inverse document frequency, k1 1.2, b 0.75)."""
     wanted = dict.fromkeys(tokenize(query), 1.0)
     if not wanted:
         return [0.0] * len(texts)
-    return bm25_of_terms(wanted, [terms_of(text) for text in texts])
+    known = list(map(counted_terms, texts))
+    return bm25_of_counts(wanted, [text.counts for text in known], [text.length for text in known])
 
 
-def bm25_of_terms(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return the BM25 score of texts that are given as their terms, each term of the query times its weight."""
-    return bm25_of_counts(weights, counts_of(weights, texts), list(map(len, texts)))
+class CountedTerms(NamedTuple):
+    """How often each term occurs in one text, and how many terms it has in all."""
+
+    counts: dict[str, int]
+    length: int
 
 
-def counts_of(wanted: Collection[str], texts: Sequence[Sequence[str]]) -> list[dict[str, int]]:
-    """Return for each text, given as its terms, how often it holds which of the wanted terms."""
-    wanted = frozenset(wanted)
-    return [_counted(wanted, terms) for terms in texts]
-
-
-def _counted(wanted: frozenset[str], terms: Sequence[str]) -> dict[str, int]:
-    if len(terms) <= _FEW:
-        return {term: terms.count(term) for term in wanted.intersection(terms)}
-    hits = list(filter(wanted.__contains__, terms))
-    return {term: hits.count(term) for term in hits} if len(hits) < _FEW_HITS else Counter(hits)
+def counted_terms(text: str) -> CountedTerms:
+    """Return the terms of `text`, counted; cached and shared, so that they must not be changed."""
+    known = _remembered.get(text)
+    if known is None:
+        terms = tokenize(text)
+        known = CountedTerms(Counter(terms), len(terms))
+        _remembered.store(text, known, sys.getsizeof(text) + BYTES_PER_TERM * len(known.counts))
+    return known
 
 
 def bm25_of_counts(
     weights: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]
 ) -> list[float]:
-    """Return the BM25 score of texts by how often they hold each term and how long they are, in any unit.
+    """Return the BM25 score of texts.
 
-    Terms without a weight count nothing.
+    Args:
+        weights: The weight of each term of the query. Terms without a weight add nothing.
+        counts: For each text, how often it has its terms.
+        lengths: The length of each text, in any unit.
     """
     rarity = inverse_frequencies(Counter(chain.from_iterable(counts)), len(counts))
-    worth = {term: weights[term] * rare for term, rare in rarity.items() if term in weights}
-    mean_length = sum(lengths) / len(lengths) if worth else 1.0
+    term_scores = {term: weights[term] * rare for term, rare in rarity.items() if term in weights}
+    mean_length = sum(lengths) / len(lengths) if term_scores else 1.0
     return [
-        _score(found, worth, length / mean_length) if found else 0.0
+        _score(found, term_scores, length / mean_length) if found else 0.0
         for found, length in zip(counts, lengths, strict=True)
     ]
 
@@ -103,7 +107,7 @@ def inverse_frequencies(holding: Mapping[str, int], texts: int) -> dict[str, flo
     """Return for each term how rare it is (Lucene's inverse document frequency).
 
     Args:
-        holding: How many texts hold each term.
+        holding: How many texts have each term.
         texts: How many texts there are.
     """
     rarity = {number: _inverse_frequency(number, texts) for number in frozenset(holding.values())}
@@ -114,25 +118,16 @@ def _inverse_frequency(holding: int, texts: int) -> float:
     return math.log1p((texts - holding + 0.5) / (holding + 0.5))
 
 
-def _score(counts: Mapping[str, int], worth: Mapping[str, float], relative_length: float) -> float:
+def _score(counts: Mapping[str, int], term_scores: Mapping[str, float], relative_length: float) -> float:
     damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
     grown = _SATURATION + 1.0
     return math.fsum(
-        [worth[term] * times * grown / (times + damping) for term, times in counts.items() if term in worth]
+        [s * times * grown / (times + damping) for term, times in counts.items() if (s := term_scores.get(term))]
     )
 
 
-def terms_of(text: str) -> tuple[str, ...]:
-    """Return `tokenize(text)`, remembered from an earlier call where there was one."""
-    known = _remembered.get(text)
-    if known is None:
-        known = tuple(tokenize(text))
-        _remembered.store(text, known, sys.getsizeof(text) + BYTES_PER_TERM * len(known))
-    return known
-
-
 def tokenize(text: str) -> list[str]:
-    """Return the terms of a text by which it is compared.
+    """Return the terms by which `text` is compared.
 
     A term is a word in Unicode's NFKC form, case folded; of a word of letters, the first six, so that its forms agree.
     Runs of Chinese, Japanese and Korean characters give every two neighbors, runs of Thai, Lao, Khmer and Burmese
@@ -154,17 +149,17 @@ def tokenize(text: str) -> list[str]:
 
 
 def words(folded: str) -> list[str]:
-    """Return the words of a text that `fold` returned; a run of a script without blanks is one word."""
+    """Return the words of a folded text; a run of a script without blanks is one word."""
     return (_ASCII_WORDS if folded.isascii() else _WORDS).findall(folded)
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether a word is a run of characters of a script that puts no blanks between words."""
+    """Return whether a word is a run of characters of a script that puts no blanks between words."""
     return bool(_BY_PAIRS.match(word) or _BY_TRIPLES.match(word))
 
 
 def fold(text: str) -> str:
-    """Return a text in the form in which it is compared: NFKC, case folded."""
+    """Return the form in which texts are compared: NFKC, case folded."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -191,7 +186,7 @@ def _stem(word: str) -> str:
 
 
 class _Stems(dict[str, str]):
-    """The stems of words that were met, since most words are met again and again; not of hashes and the like."""
+    """A cache of stems, since most words come again and again; hashes and the like are left out."""
 
     def __missing__(self, word: str) -> str:
         stem = _stem(word)
@@ -202,5 +197,5 @@ class _Stems(dict[str, str]):
         return stem
 
 
-_remembered: TextCache[tuple[str, ...]] = TextCache()
+_remembered: TextCache[CountedTerms] = TextCache()
 _stems = _Stems()

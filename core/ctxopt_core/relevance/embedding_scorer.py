@@ -1,4 +1,4 @@
-"""Relevance by meaning: how near the vectors of texts are to the vector of the query."""
+"""Relevance by meaning: the cosine similarity of embedding vectors of texts and of the query."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ctxopt_core.runtime.text_cache import TextCache
 from ctxopt_core.text.surrogates import has_surrogates, joined_surrogates
 from ctxopt_core.validation import check_whole
 
-DEFAULT_EMBEDDING_BYTES = 64 * 1024 * 1024
-DEFAULT_BATCH_SIZE = 128
-_BYTES_PER_ENTRY = 256
-_SHARE_OF_QUERIES = 8
+DEFAULT_EMBEDDING_BYTES = 64 * 1024 * 1024  # memory of the cached vectors: about 10,000 of 1,536 numbers
+DEFAULT_BATCH_SIZE = 128  # strings in one call; more exceed what some services accept, fewer take more round trips
+_BYTES_PER_ENTRY = 256  # memory of a cache entry beside its string and its numbers, about
+_SHARE_OF_QUERIES = 8  # an eighth of the memory is for queries, so that texts do not displace them
 
 
 def embedding_scorer(
@@ -24,13 +24,20 @@ def embedding_scorer(
 
     Args:
         embeddings: A LangChain `Embeddings`, a LlamaIndex `BaseEmbedding`, or a function, plain or async, that takes a
-            list of texts and returns a list of vectors, such as the `encode` method of a sentence transformer.
-        max_bytes: The most memory that the remembered vectors may take, in bytes. 0 remembers nothing.
-        batch_size: The most texts that are given to the model in one call.
+            list of strings and returns a list of vectors, such as the `encode` method of a sentence transformer.
+        max_bytes: The most memory that the cached vectors may take, in bytes. 0 caches nothing.
+        batch_size: The most strings that the model gets in one call.
 
     Raises:
         TypeError: `embeddings` is none of these.
         ValueError: `max_bytes` or `batch_size` is out of its range.
+
+    Example:
+        >>> from ctxopt_core import embedding_scorer
+        >>> def embed(texts):
+        ...     return [[float("rain" in text or "shower" in text), float("kiln" in text)] for text in texts]
+        >>> embedding_scorer(embed)("Will it rain?", ["Showers are a kind of shower.", "The kiln cracked."])
+        [1.0, 0.0]
     """
     return EmbeddingScorer(embeddings, max_bytes=max_bytes, batch_size=batch_size)
 
@@ -38,12 +45,12 @@ def embedding_scorer(
 class EmbeddingScorer:
     """Scores texts by the cosine of their vector and the query's, from -1.0 to 1.0. It is a `Scorer`.
 
-    1. Only texts that are new are embedded, each once in a call, in batches. Their vectors are remembered, within
-       `max_bytes`, with those of the queries; two calls at the same time may both embed a text.
-    2. A blank text, and one whose vector is all zeros, scores 0.0. Blank texts and queries are not embedded.
-    3. An error of the model comes through unchanged.
-    4. It may be called from any thread. It pickles if the model does, without what it remembers.
-    5. Vectors are taken to be deterministic and of one model. When the model changes, make a new scorer.
+    1. Only new texts are embedded, each once in a call, in batches. Their vectors are cached within `max_bytes`, as are
+       those of the queries. Two calls at the same time may both embed the same text.
+    2. A blank text, and one whose vector is all zeros, has the score 0.0. Blank texts and queries are not embedded.
+    3. An error of the model is raised unchanged.
+    4. It may be called from any thread. It can be pickled if the model can, without the cached vectors.
+    5. Vectors are assumed to be deterministic and of one model. When the model changes, make a new scorer.
 
     See `embedding_scorer` for the arguments.
     """
@@ -69,40 +76,40 @@ class EmbeddingScorer:
 
     @property
     def size_bytes(self) -> int:
-        """Memory that the remembered vectors take, with their texts, in bytes."""
+        """Memory of the cached vectors and their texts, in bytes."""
         return self._texts.size_bytes + self._queries.size_bytes
 
     def __call__(self, query: str, texts: Sequence[str], /) -> list[float]:
         """Return the similarity of each text with the query.
 
         Raises:
-            TypeError: The model gives something other than vectors of numbers, or can only be awaited.
-            ValueError: The model gives too many or too few vectors, or vectors that cannot be compared.
+            TypeError: The model returns something other than vectors of numbers, or can only be awaited.
+            ValueError: The model returns too many or too few vectors, or vectors that cannot be compared.
         """
         vectors, missing = self._known(query, texts)
         if not vectors and not missing:
             return [0.0] * len(texts)
         asked = self._queries.get(query)
         if asked is None:
-            asked = self._learn_query(query, self._source.embed_query(_sendable(query)))
+            asked = self._cache_query(query, self._source.embed_query(_sendable(query)))
         for batch in self._batches(missing):
-            vectors.update(self._learn(batch, self._source.embed_texts(list(map(_sendable, batch)))))
+            vectors.update(self._cache(batch, self._source.embed_texts(list(map(_sendable, batch)))))
         return _similarities(asked, texts, vectors)
 
     async def ascore(self, query: str, texts: Sequence[str], /) -> list[float]:
-        """Return what a plain call returns, by the model's own coroutines where it has them, else in a thread."""
+        """Return what a call returns, by the model's own coroutines if it has them, otherwise in a thread."""
         vectors, missing = self._known(query, texts)
         if not vectors and not missing:
             return [0.0] * len(texts)
         asked = self._queries.get(query)
         if asked is None:
-            asked = self._learn_query(query, await self._source.embed_query_async(_sendable(query)))
+            asked = self._cache_query(query, await self._source.embed_query_async(_sendable(query)))
         for batch in self._batches(missing):
-            vectors.update(self._learn(batch, await self._source.embed_texts_async(list(map(_sendable, batch)))))
+            vectors.update(self._cache(batch, await self._source.embed_texts_async(list(map(_sendable, batch)))))
         return _similarities(asked, texts, vectors)
 
     def _known(self, query: str, texts: Sequence[str]) -> tuple[dict[str, UnitVector], list[str]]:
-        """Return the vectors that are remembered, and the texts that are to be embedded: nothing without a query."""
+        """Return the cached vectors, and the texts that are not blank and have none; both empty without a query."""
         known: dict[str, UnitVector] = {}
         missing: list[str] = []
         for text in dict.fromkeys(texts if query.strip() else ()):
@@ -117,13 +124,13 @@ class EmbeddingScorer:
         for start in range(0, len(texts), self._batch_size):
             yield texts[start : start + self._batch_size]
 
-    def _learn(self, texts: list[str], found: Any) -> dict[str, UnitVector]:
-        learnt = dict(zip(texts, unit_vectors(found, len(texts)), strict=True))
-        for text, vector in learnt.items():
+    def _cache(self, texts: list[str], found: Any) -> dict[str, UnitVector]:
+        new = dict(zip(texts, unit_vectors(found, len(texts)), strict=True))
+        for text, vector in new.items():
             self._texts.store(text, vector, _size(text, vector))
-        return learnt
+        return new
 
-    def _learn_query(self, query: str, found: Any) -> UnitVector:
+    def _cache_query(self, query: str, found: Any) -> UnitVector:
         vector = unit_vector(found)
         self._queries.store(query, vector, _size(query, vector))
         return vector
@@ -143,7 +150,7 @@ def _similarities(asked: UnitVector, texts: Sequence[str], vectors: dict[str, Un
 
 
 def _sendable(text: str) -> str:
-    """Return a text that can be written as UTF-8, as every service wants it."""
+    """Return the text as valid UTF-8, which every service requires."""
     return joined_surrogates(text) if has_surrogates(text) else text
 
 

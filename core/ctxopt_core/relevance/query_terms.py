@@ -11,13 +11,13 @@ from types import MappingProxyType
 from ctxopt_core.counting.encodings import load_encoding
 from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
 
-_LEAST_WEIGHT = 0.05
-_MOST_WORDS = 1_000
-_MOST_TERMS = 2_000
+_LEAST_WEIGHT = 0.05  # of the most common word, so that a query of common words alone still finds something
+_MOST_WORDS = 1_000  # words of a query that are looked at; bounds the time for a pasted page
+_MOST_TERMS = 2_000  # terms of a query; a word of a script without blanks is a run of characters with many terms
 _ENCODING = "o200k_base"
-_MOST_COMMON = 300
-_RARE = 20_000
-_LONGEST_WORD = 40
+_MOST_COMMON = 300  # places of the vocabulary that are single bytes and the most common pieces: rarity 0.0
+_RARE = 20_000  # place in the vocabulary of 200,000 from which on a piece counts as rare: rarity 1.0
+_LONGEST_WORD = 40  # characters; longer words are no vocabulary items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,8 @@ class QueryTerms:
 
     Args:
         text: The query itself.
-        weights: What each term is worth, from 0.05 for a word that is everywhere to 1.0 for a rare one.
-        informative_characters: The characters of the query's different words, each counted by the word's weight.
+        weights: The weight of each term, from 0.05 for the most common word to 1.0 for a rare one.
+        informative_characters: The sum over the query's different words of their characters times their weight.
     """
 
     text: str = field(default="", repr=False)
@@ -57,7 +57,7 @@ def rarity(piece: str) -> float:
     """Return how rare a piece of text is in general: 0.0 for the most common ones, 1.0 for a rare or unknown one.
 
     A byte-pair vocabulary lists its pieces in the order in which they were joined, the most frequent first (Sennrich et
-    al. 2016), so the place of a piece tells how frequent it was in the texts that the vocabulary was made of, in all
+    al. 2016), so the place of a piece shows how frequent it was in the texts that the vocabulary was made of, in all
     their languages. Between the 300th and the 20,000th place rarity grows with the logarithm of the place.
 
     Args:

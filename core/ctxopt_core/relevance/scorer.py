@@ -24,21 +24,21 @@ def check_scorer(scorer: object) -> None:
 
 
 def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]:
-    """Return the scores that a scorer gives, checked.
+    """Return the scores of a scorer, checked.
 
     If an event loop waits for this thread and the scorer can be awaited, it runs on that loop.
 
     Args:
         scorer: The scorer; an async function of the same arguments will do if an event loop waits.
-        query: What is asked.
+        query: The user's question.
         texts: The texts, at least one.
 
     Returns:
-        One number for each text. NaN comes back as minus infinity: it ranks last.
+        One number for each text. NaN becomes minus infinity, which ranks last.
 
     Raises:
-        TypeError: The scorer gives something other than numbers, or can only be awaited and no event loop waits.
-        ValueError: It gives more or fewer scores than there are texts.
+        TypeError: The scorer returns something other than numbers, or can only be awaited and no event loop waits.
+        ValueError: It returns more or fewer scores than there are texts.
     """
     found = _scores(scorer, query, texts)
     try:
@@ -53,13 +53,11 @@ def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]
 
 
 def _scores(scorer: Scorer, query: str, texts: Sequence[str]) -> Any:
-    named = f"`scorer` {_name(scorer)}"
-    if isinstance(scorer, AsyncScorer):
-        return call_or_await(scorer, scorer.ascore, query, texts, named=named)
-    if is_coroutine_function(scorer):
-        awaited: Any = scorer
-        return call_or_await(None, awaited, query, texts, named=named)
-    return call_or_await(scorer, None, query, texts, named=named)
+    plain: Any = scorer
+    awaited: Any = scorer.ascore if isinstance(scorer, AsyncScorer) else None
+    if awaited is None and is_coroutine_function(scorer):
+        plain, awaited = None, scorer
+    return call_or_await(plain, awaited, query, texts, named=f"`scorer` {_name(scorer)}")
 
 
 def _number(score: Any, scorer: Scorer) -> float:
@@ -78,8 +76,8 @@ def _name(scorer: Scorer) -> str:
     return str(getattr(scorer, "__qualname__", None) or type(scorer).__qualname__)
 
 
-def spread(scores: Sequence[float]) -> list[float]:
-    """Return scores moved and scaled so that the least is 0.0 and the most 1.0; all 0.0 if they are equal."""
+def rescale(scores: Sequence[float]) -> list[float]:
+    """Return scores shifted and scaled so that the lowest is 0.0 and the highest 1.0; all 0.0 if they are equal."""
     finite = [score for score in scores if math.isfinite(score)]
     least, most = min(finite, default=0.0), max(finite, default=0.0)
     if most <= least:
@@ -91,11 +89,21 @@ def spread(scores: Sequence[float]) -> list[float]:
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Tells how relevant texts are to a query.
+    """A function that scores the relevance of texts to a query.
 
-    1. It gives one number for each text, in their order; more is better. Only their order matters, not their size.
+    1. It returns one number for each text, in their order; more is better. The scores of one call are compared with
+       each other only, so their scale does not matter.
     2. It is deterministic: equal arguments give equal scores.
     3. It is not called when there is no query, no text, or nothing to choose because everything fits.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Document, DocumentPolicy, pack_documents
+        >>> def shortest_first(query, texts):
+        ...     return [-len(text) for text in texts]
+        >>> documents = [Document(text="A long note on kilns."), Document(text="A kiln.")]
+        >>> policy = DocumentPolicy(scorer=shortest_first)
+        >>> pack_documents(documents, 10, CallableCounter(len), query="kiln", policy=policy).kept
+        (1,)
     """
 
     def __call__(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
@@ -106,7 +114,7 @@ class Scorer(Protocol):
 class AsyncScorer(Scorer, Protocol):
     """A scorer that can be awaited, too.
 
-    1. What is awaited and what is called give the same scores.
+    1. Calling and awaiting it return the same scores.
     2. It is awaited on the event loop of the caller, when `afit` or an adapter's async method waits for the result.
     """
 

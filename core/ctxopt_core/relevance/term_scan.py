@@ -1,4 +1,4 @@
-"""How often texts hold the terms of a query, counted without splitting the texts into words."""
+"""BM25 of texts in which the terms of a query are counted without splitting the texts into words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ctxopt_core.relevance.bm25 import STEM_LETTERS, bm25_of_counts, fold, is_un
 from ctxopt_core.runtime.text_cache import TextCache
 
 _NOT_IN_WORDS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
-_MOST_TERMS = 256
-_SHORT = 4
+_MOST_TERMS = 256  # terms that are looked for, those of most weight; each reads all texts once
+_SHORT = 4  # letters; shorter terms are looked for at the start of a word only, as they are inside many others
 
 
 def scanned_bm25(weights: Mapping[str, float], texts: Sequence[str]) -> list[float]:
@@ -19,7 +19,7 @@ def scanned_bm25(weights: Mapping[str, float], texts: Sequence[str]) -> list[flo
     very many terms those of most weight are looked for.
 
     Args:
-        weights: The terms of the query and what each is worth.
+        weights: The weight of each term of the query.
         texts: The texts.
     """
     terms = sorted(weights, key=lambda term: (-weights[term], -len(term), term))[:_MOST_TERMS]

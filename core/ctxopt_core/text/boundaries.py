@@ -1,7 +1,7 @@
-"""Positions where a text may be cut when not even one sentence fits: words, then what a reader sees as one character.
+"""Positions where a string may be cut when not even one sentence fits: word borders, then grapheme clusters.
 
-A position is a border when neither side of it is half of a grapheme cluster: an emoji joined of several, a letter with
-its accents, a flag, a surrogate pair.
+A grapheme cluster is what a reader sees as one character: an emoji joined of several, a letter with its accents, a
+flag. A surrogate pair is not cut either.
 """
 
 from __future__ import annotations
@@ -10,26 +10,19 @@ import re
 import unicodedata
 from functools import cache
 
-_SEARCHED_FOR_A_START = 4_096
-_WORD_WINDOWS = (200, 4_000)
-_JOINED_WORD = 64
-# A cluster starts at each of these, whatever stands before it but a few rare prefixes.
+_SEARCHED_FOR_A_START = 4_096  # characters before a position; longer clusters are only met in attacks, and may be cut
+_WORD_WINDOWS = (200, 4_000)  # characters that are searched for a word border, few first, since most have one near
+_JOINED_WORD = 64  # characters beyond a position that decide whether it is inside a word
+# A cluster starts at each of these, whatever is before it but a few rare prefixes.
 _STARTS_CLUSTER = re.compile("[ -~À-˿Ѐ-ҁҊ-ԯぁ-ゖァ-ヺ㐀-䶿一-鿿]")
 _PREFIXES = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]")
+_CLUSTER = r"\X"
+_WORD_BORDER = r"(?w)\b"
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NOT_AN_ACCENT = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
 @cache
-def _cluster() -> re.Pattern[str]:
-    return _unicode_pattern(r"\X")
-
-
-@cache
-def _word_border() -> re.Pattern[str]:
-    return _unicode_pattern(r"(?w)\b")
-
-
 def _unicode_pattern(source: str) -> re.Pattern[str]:
     import regex  # type: ignore[import-untyped]
 
@@ -44,7 +37,7 @@ def cluster_start(text: str, position: int) -> int:
     border = _known_border(text, position)
     if border == position:
         return position
-    for match in _cluster().finditer(text, border):
+    for match in _unicode_pattern(_CLUSTER).finditer(text, border):
         if match.end() > position:
             break
         border = match.end()
@@ -56,7 +49,7 @@ def cluster_end(text: str, position: int) -> int:
     border = cluster_start(text, position)
     if border == position or border >= len(text):
         return border
-    match = _cluster().match(text, border)
+    match = _unicode_pattern(_CLUSTER).match(text, border)
     end = max(position, match.end() if match else 0)
     return end + 1 if _in_surrogate_pair(text, end) else end
 
@@ -78,7 +71,7 @@ def _in_surrogate_pair(text: str, position: int) -> bool:
 def word_end(text: str, position: int) -> int:
     """Return the end of the last word that ends at or before `position`, or 0.
 
-    Words are parted by white space; where that gives up more than half, by Unicode's word borders.
+    Words are separated by white space, or by Unicode's word borders if that would lose more than half.
     """
     head = text[: position + 1]
     if head[-1:].isspace() or position >= len(text):
@@ -91,17 +84,14 @@ def word_end(text: str, position: int) -> int:
     if not _LETTER_OR_DIGIT.search(text, 0, position):
         return 0
     for width in (*_WORD_WINDOWS, position):
-        borders = _word_border().finditer(text, max(0, position - width), min(len(text), position + _JOINED_WORD))
-        for end in reversed([match.start() for match in borders]):
-            if not 0 < end <= position or text[end - 1].isspace():
-                continue
-            if end == cluster_start(text, end):
+        for end in reversed(_word_borders(text, position - width, position + _JOINED_WORD)):
+            if 0 < end <= position and not text[end - 1].isspace() and end == cluster_start(text, end):
                 return end if _LETTER_OR_DIGIT.search(text, 0, end) else 0
     return 0
 
 
 def word_start(text: str, position: int) -> int:
-    """Return the start of the first word that starts at or after `position`, or the length of the text."""
+    """Return the start of the first word that starts at or after `position`, or the length of `text`."""
     length = len(text)
     tail = text[max(0, position - 1) :]
     if not position or tail[:1].isspace():
@@ -115,21 +105,23 @@ def word_start(text: str, position: int) -> int:
         return length
     for width in (*_WORD_WINDOWS, length - position):
         stop = min(length, position + width)
-        borders = _word_border().finditer(text, max(0, position - _JOINED_WORD), stop)
-        for start in (match.start() for match in borders):
-            if not position <= start < stop or text[start].isspace():
-                continue
-            if start == cluster_start(text, start):
+        for start in _word_borders(text, position - _JOINED_WORD, stop):
+            if position <= start < stop and not text[start].isspace() and start == cluster_start(text, start):
                 return start if _LETTER_OR_DIGIT.search(text, start) else length
     return length
 
 
-def accent_start(text: str, position: int) -> int:
-    """Return the last position, at or before `position`, between the letter a text starts with and an accent on it.
+def _word_borders(text: str, start: int, stop: int) -> list[int]:
+    found = _unicode_pattern(_WORD_BORDER).finditer(text, max(0, start), min(len(text), stop))
+    return [match.start() for match in found]
 
-    It is for a letter that costs too much with all its accents, and 0 where there is no such letter.
+
+def accent_start(text: str, position: int) -> int:
+    """Return the last position, at or before `position`, between the first letter of `text` and an accent on it.
+
+    It is for a letter that has too many tokens with all its accents; 0 if `text` does not start with one.
     """
-    cluster = _cluster().match(text)
+    cluster = _unicode_pattern(_CLUSTER).match(text)
     if cluster is None or not text[0].isalnum() or "\u200d" in cluster.group():
         return 0
     for index in range(min(position, cluster.end() - 1), 0, -1):

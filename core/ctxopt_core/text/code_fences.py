@@ -9,7 +9,7 @@ _FENCE = re.compile(r"`{3,}|~{3,}")
 
 
 def has_fence_mark(text: str, start: int, stop: int) -> bool:
-    """Tell whether anything that may open or close a fence stands between the two offsets."""
+    """Return whether anything that may open or close a fence is between the two offsets."""
     return text.find("```", start, stop) >= 0 or text.find("~~~", start, stop) >= 0
 
 

@@ -1,4 +1,4 @@
-"""Foreign text made fit to be shown: short, on one line, with nothing in it that is unseen or turns the line around."""
+"""Short previews of foreign text: on one line, without invisible characters or ones that change its direction."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
-_READ_FOR_EACH = 4
+_READ_FOR_EACH = 4  # characters that are read for each that is shown; the rest may be white space
 
 
 def preview(text: str, limit: int) -> str:
-    r"""Return the beginning of a text on one line, at most `limit` characters of it, with `…` where more follows.
+    r"""Return the beginning of `text` on one line, at most `limit` characters of it, with `…` if more follows.
 
-    Runs of white space become one blank, and characters that cannot be seen are written out as `\u202e`. No more of
-    the text is read than the answer needs.
+    Runs of white space become one blank, and invisible characters are written out as `\u202e`. Only the beginning is
+    read.
     """
     read = text[: limit * _READ_FOR_EACH]
     if has_surrogates(read):

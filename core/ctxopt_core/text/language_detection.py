@@ -1,4 +1,4 @@
-"""Guess the language of a text, well enough to choose its sentence rules.
+"""Guess the language of a string, well enough to choose its sentence rules.
 
 The script decides wherever it can; within a script, letters or words that only one of its languages uses; among the
 languages of the Latin script, function words. A wrong guess costs an abbreviation or two, never a character.
@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections import Counter
 
 DEFAULT_LANGUAGE = "en"
-_SAMPLE = 1_000
-_ENGLISH_EVERY = 200
-_FUNCTION_WORD_SHARE = 0.1
+_SAMPLE = 1_000  # characters that are looked at; more cost time and change hardly any guess
+_ENGLISH_EVERY = 200  # characters with one "the", "of" or "and": so many are English, and need no further look
+_FUNCTION_WORD_SHARE = 0.1  # of the different words; below it a string is a table, code or of another language
 _LATIN_SCRIPT = "latin"
 _BLOCKS = (
     (0x0000, _LATIN_SCRIPT),
@@ -41,8 +41,8 @@ _BLOCKS = (
     (0xA000, ""),
 )
 _BLOCK_STARTS = [start for start, _ in _BLOCKS]
-# Marks found in one language of a script and not in the one the script stands for.
-_TELLING = {
+# Letters or words of one language that the main language of its script does not have.
+_MARKS = {
     "ru": (
         ("kk", ("ә", "ғ", "қ", "ң", "ө", "ұ", "ү", "һ")),
         ("uk", ("і", "ї", "є", "ґ")),
@@ -82,7 +82,7 @@ _LATIN = {language: frozenset(words.split()) for language, words in _FUNCTION_WO
 
 
 def guess_language(text: str) -> str:
-    """Return the code of the language whose sentence rules suit `text` best; English where nothing tells.
+    """Return the code of the language whose sentence rules suit `text` best; English if nothing decides.
 
     Only the first 1,000 characters are looked at.
     """
@@ -102,9 +102,9 @@ def _commonest_script(sample: str) -> str:
 
 
 def _within_script(language: str, sample: str) -> str:
-    lowered = sample.lower()
-    for other, marks in _TELLING.get(language, ()):
-        if any(mark in lowered for mark in marks):
+    lower_case = sample.lower()
+    for other, marks in _MARKS.get(language, ()):
+        if any(mark in lower_case for mark in marks):
             return other
     return language or DEFAULT_LANGUAGE
 

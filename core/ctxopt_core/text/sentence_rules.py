@@ -1,7 +1,7 @@
 """Where the sentences of one line start.
 
 The `sentencex` package knows the abbreviations and quotation marks of about 300 languages. What it proposes is
-corrected by a few rules that hold in any of them.
+corrected by a few rules that are valid in any of them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-_LONGEST_CALL = 4_000
-_OVERLAP = 64
-_LONGEST_MARKER = 12
-_REMEMBERED_LINES = 64
+_LONGEST_CALL = 4_000  # characters of one call of `sentencex`, which bounds how far a long line is read beyond `stop`
+_OVERLAP = 64  # characters that are read again where a window of so many has no sentence start
+_LONGEST_MARKER = 12  # characters of a list marker with its punctuation, such as "(viii) ", which is no sentence
+_REMEMBERED_LINES = 64  # lines in the cache
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ASCII_END = re.compile(r"[.!?)]\S{0,12}\s")
@@ -31,7 +31,7 @@ _CLOSING = frozenset(")]）」』】》〉”")
 
 
 def may_hold_several(line: str) -> bool:
-    """Tell quickly whether a line may hold more than one sentence."""
+    """Return whether a line may have more than one sentence, by a quick check."""
     return ". " in line or not line.isascii() or _ASCII_END.search(line) is not None
 
 
@@ -41,8 +41,8 @@ def sentence_starts_in_line(line: str, language: str, *, offset: int = 0, stop: 
     Args:
         line: Text without line breaks that starts and ends with something other than white space.
         language: A language code that `sentencex` knows; it takes others as English.
-        offset: What to add to each offset: where the line stands in the text.
-        stop: The offset behind which no start is needed.
+        offset: What to add to each offset: the position of the line.
+        stop: The offset after which no start is needed.
     """
     position, last = 0, len(line) if stop is None else min(len(line), stop - offset)
     while position < last:
@@ -56,13 +56,13 @@ def sentence_starts_in_line(line: str, language: str, *, offset: int = 0, stop: 
 
 
 def joins_previous(character: str) -> bool:
-    """Tell whether a character is drawn on the one before it: an accent, a variation selector, a joiner."""
+    """Return whether a character is combined with the one before it: an accent, a variation selector, a joiner."""
     if character.isascii():
         return False
     return character == "\u200d" or unicodedata.category(character)[0] == "M"
 
 
-# The head and the tail of a text are looked for one after the other, so the same lines come again at once.
+# The head and the tail of a string are looked for one after the other, so the same lines come again at once.
 @lru_cache(maxsize=_REMEMBERED_LINES)
 def _starts(line: str, language: str) -> Sequence[int]:
     if not may_hold_several(line):
@@ -71,7 +71,7 @@ def _starts(line: str, language: str) -> Sequence[int]:
     previous = 0
     for proposed in _proposals(line, language):
         start = proposed
-        # Most proposals stand between a blank and a letter, far from the one before, and need no closer look.
+        # Most proposals are between a blank and a letter, far from the one before, and need no closer look.
         if line[start - 1] != " " or not line[start].isalnum() or start - previous <= _LONGEST_MARKER:
             start = _after_closers(line, proposed)
             if start <= previous or not _is_boundary(line, previous, start):
@@ -96,7 +96,7 @@ def _proposals(line: str, language: str) -> list[int]:
 
 
 def _found_offsets(line: str, sentences: list[str]) -> list[int]:
-    """Look each sentence up, for the case that they do not tile the line."""
+    """Search for each sentence, for the case that together they are not the line."""
     offsets: list[int] = []
     position = 0
     for sentence in sentences:
@@ -108,7 +108,7 @@ def _found_offsets(line: str, sentences: list[str]) -> list[int]:
 
 
 def _after_closers(line: str, offset: int) -> int:
-    """Move a boundary behind the closing marks and the white space that belong to the sentence before it."""
+    """Move a boundary after the closing marks and the white space that belong to the sentence before it."""
     closers = _BLANKS if line[offset - 1].isspace() else _CLOSERS
     match = closers.match(line, offset)
     return match.end() if match else offset
@@ -142,7 +142,7 @@ def _with_missed(line: str, starts: list[int]) -> list[int]:
 
 
 def _missed(line: str, begin: int, stop: int) -> Iterator[int]:
-    """Yield the starts that are passed over in one sentence: after `…`, after `(Whole sentence.)`, before a digit."""
+    """Yield the starts that `sentencex` misses: after `…`, after `(Whole sentence.)`, before a digit."""
     depth = 0
     bracketed = line[begin] in _BRACKETS
     for mark in _MARKS.finditer(line, begin, stop):

@@ -1,4 +1,4 @@
-"""Cut a text into sentences without losing a character."""
+"""Where the sentences of a string start and stop, whatever its language."""
 
 from __future__ import annotations
 
@@ -8,27 +8,7 @@ from ctxopt_core.text.code_fences import fenced_blocks, has_fence_mark
 from ctxopt_core.text.language_detection import guess_language
 from ctxopt_core.text.sentence_rules import joins_previous, may_hold_several, sentence_starts_in_line
 
-_BLOCK = 32_000
-_SHORT = 1_000
-
-
-def sentence_ends(text: str, *, language: str | None = None) -> list[int]:
-    """Return the exclusive end of every piece of `text`, in rising order.
-
-    The pieces tile the text: each is a sentence, a line without a sentence end, or a whole fenced code block, with the
-    white space that follows it. White space before the first sentence belongs to the first piece.
-
-    Args:
-        text: Any text, of any language or none.
-        language: A language code such as `"de"`; by default it is guessed from the text.
-    """
-    if not text:
-        return []
-    if len(text) <= _SHORT and len(text.splitlines()) == 1 and not may_hold_several(text):
-        return [len(text)]
-    ends = list(sentence_starts(text, language=language))[1:]
-    ends.append(len(text))
-    return ends
+_BLOCK = 32_000  # characters that are split into lines at once; bounds what is read beyond the need
 
 
 def sentence_spans(
@@ -61,13 +41,15 @@ def line_start_before(text: str, position: int) -> int:
 def sentence_starts(
     text: str, *, start: int = 0, stop: int | None = None, language: str | None = None
 ) -> Iterator[int]:
-    """Yield the offset of the first character of every sentence, reading no further than it is asked for.
+    """Yield the offset of the first character of every sentence, reading no further than necessary.
+
+    A sentence is also a line without a sentence end, and a whole fenced code block.
 
     Args:
-        text: The whole text.
+        text: The whole text, of any language or none.
         start: Where to begin: the start of a line outside fenced code, or 0.
-        stop: Where to end the search; what starts soon behind it may still come.
-        language: As for `sentence_ends`.
+        stop: Where to end the search; what starts soon after it may still come.
+        language: A language code such as `"de"`; by default it is guessed from the text.
     """
     chosen = guess_language(text) if language is None else language
     fences = fenced_blocks(text, start)
@@ -103,7 +85,7 @@ def _starts_in_prose(text: str, start: int, stop: int, last: int, language: str)
 
 
 def _block_stop(text: str, start: int) -> int:
-    """End a block of whole lines that is worth splitting at once."""
+    """Return the end of a block of whole lines."""
     if len(text) - start <= _BLOCK:
         return len(text)
     line_break = text.rfind("\n", start, start + _BLOCK)

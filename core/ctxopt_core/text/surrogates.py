@@ -1,4 +1,4 @@
-"""Texts with surrogates in them, as a tokenizer reads them: pairs as the character they mean, lone ones as U+FFFD."""
+"""Strings with surrogates, as a tokenizer reads them: pairs as the character they mean, lone ones as U+FFFD."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def has_surrogates(text: str) -> bool:
-    """Tell whether a text could not be written as UTF-8."""
+    """Return whether `text` cannot be encoded as UTF-8."""
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def joined_surrogates(text: str) -> str:
-    """Return the text with pairs joined and lone surrogates replaced."""
+    """Return `text` with pairs joined and lone surrogates replaced."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def index_before_joining(text: str, index: int) -> int:
-    """Return where in `text` the character stands that has `index` in `joined_surrogates(text)`."""
+    """Return the index in `text` of the character that has `index` in `joined_surrogates(text)`."""
     pairs = 0
     for pair in _PAIR.finditer(text):
         if pair.start() - pairs >= index:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core.documents.partial_document import PartialDocument
-from ctxopt_core.documents.passage_scores import weigh_units
+from ctxopt_core.documents.passage_scores import score_units
 from ctxopt_core.documents.passage_units import Unit
 from ctxopt_core.relevance.bm25 import tokenize
 from ctxopt_core.relevance.query_terms import query_terms
@@ -29,7 +29,7 @@ def part(sentences, *, position=0, index=0, looked_for=True) -> PartialDocument:
 
 
 def weighed(*parts, query="", relevance=None, similarities=()):
-    weigh_units(parts, query_terms(query).weights, relevance or {}, similarities)
+    score_units(parts, query_terms(query).weights, relevance or {}, similarities)
     return parts
 
 
@@ -46,7 +46,7 @@ def test_rank_relevance_and_lead(position, relevance, prior):
     (document,) = weighed(part(["one", "two", "three"], position=position, looked_for=False), relevance={0: relevance})
 
     assert document.match == [0.0, 0.0, 0.0]
-    assert document.worth == pytest.approx([prior + LEAD, prior, prior])
+    assert document.scores == pytest.approx([prior + LEAD, prior, prior])
 
 
 def test_d15_the_unit_that_answers_has_the_most_and_its_neighbors_a_share():
@@ -58,7 +58,7 @@ def test_d15_the_unit_that_answers_has_the_most_and_its_neighbors_a_share():
 
     assert document.match[10] == 1.0
     assert document.match == pytest.approx([share ** abs(number - 10) for number in range(20)])
-    assert document.worth[0] == pytest.approx(share**10 + 0.35 + LEAD)
+    assert document.scores[0] == pytest.approx(share**10 + 0.35 + LEAD)
 
 
 def test_a_short_text_gives_less_to_neighbors():
@@ -126,4 +126,4 @@ def test_d15_a_match_is_a_share(documents, query):
     matches = [match for document in parts for match in document.match]
     assert all(0.0 <= match <= 1.0 for match in matches)
     assert max(matches, default=0.0) in (0.0, 1.0)
-    assert all(len(document.match) == len(document.worth) == len(document.units) for document in parts)
+    assert all(len(document.match) == len(document.scores) == len(document.units) for document in parts)

@@ -17,7 +17,7 @@ from ctxopt_core.documents.packing import pack_documents
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import Ranking, in_reading_order, rank, score_of, sum_of_scores
 from ctxopt_core.relevance.query_terms import query_terms
-from ctxopt_core.relevance.scorer import spread
+from ctxopt_core.relevance.scorer import rescale
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 KILN = "The kiln cracked in March."
@@ -177,13 +177,13 @@ def test_a_scorer_is_not_called_without_a_query():
     ],
 )
 def test_spread(scores, expected):
-    assert spread(scores) == expected
+    assert rescale(scores) == expected
 
 
 @settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=False), max_size=8))
 def test_spread_keeps_the_order_and_the_range(scores):
-    moved = spread(scores)
+    moved = rescale(scores)
 
     assert all(0.0 <= number <= 1.0 for number in moved)
     assert all(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.relevance.bm25 import bm25_scorer, bm25_scores, terms_of, tokenize
-from ctxopt_core.relevance.feedback import bm25_of_messages, bm25_with_feedback
+from ctxopt_core.relevance.bm25 import bm25_scorer, counted_terms, tokenize
+from ctxopt_core.relevance.feedback import CountedTexts, TermLists, bm25_with_feedback
 from ctxopt_core.runtime.text_cache import TextCache
 from hostile_text import hostile_text
 
@@ -62,7 +62,7 @@ def test_words_without_end_are_not_kept_in_memory():
 )
 def test_numbers_and_usual_words_are_not_taken_for_what_a_query_is_about(word, is_source):
     texts = [f"kiln {word}", f"damp {word}", "a lamp on a pier"]
-    scores = bm25_of_messages({"kiln": 1.0}, texts, best_texts=1, feedback_weight=0.5)
+    scores = bm25_with_feedback({"kiln": 1.0}, CountedTexts(texts), best_texts=1, feedback_weight=0.5)
     assert (scores[1] > 0) is is_source
 
 
@@ -74,20 +74,19 @@ def test_numbers_and_usual_words_are_not_taken_for_what_a_query_is_about(word, i
 def test_messages_score_what_their_terms_score_with_feedback(query, texts, best):
     weights = dict.fromkeys(tokenize(query), 1.0)
     chosen = {"best_texts": best, "feedback_weight": 0.5}
-    assert bm25_of_messages(weights, texts, **chosen) == bm25_with_feedback(
-        weights, list(map(tokenize, texts)), **chosen
-    )
+    counted, listed = CountedTexts(texts), TermLists(list(map(tokenize, texts)))
+    assert bm25_with_feedback(weights, counted, **chosen) == bm25_with_feedback(weights, listed, **chosen)
 
 
 def test_feedback_finds_a_text_by_a_word_that_the_query_does_not_name():
     texts = ["the kiln cracked at zanthir", "zanthir was damp", "a lamp on a pier"]
     weights = {"kiln": 1.0}
-    without = bm25_of_messages(weights, texts, best_texts=0, feedback_weight=0.5)
-    found = bm25_of_messages(weights, texts, best_texts=1, feedback_weight=0.5)
+    without = bm25_with_feedback(weights, CountedTexts(texts), best_texts=0, feedback_weight=0.5)
+    found = bm25_with_feedback(weights, CountedTexts(texts), best_texts=1, feedback_weight=0.5)
     assert [score > 0 for score in without] == [True, False, False]
     assert [score > 0 for score in found] == [True, True, False]
     # Texts that have nothing of the query are no source of further words, however many may be.
-    assert bm25_of_messages(weights, texts, best_texts=3, feedback_weight=0.5) == found
+    assert bm25_with_feedback(weights, CountedTexts(texts), best_texts=3, feedback_weight=0.5) == found
 
 
 def test_scores_are_those_of_the_formula():
@@ -99,8 +98,7 @@ def test_scores_are_those_of_the_formula():
         rarity * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 3)),
         0.0,
     ]
-    assert bm25_scores("red", texts) == pytest.approx(expected)
-    assert bm25_scorer("red", texts) == bm25_scores("red", texts)
+    assert bm25_scorer("red", texts) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +113,7 @@ def test_scores_are_those_of_the_formula():
     ],
 )
 def test_the_text_that_shares_the_rare_words_scores_best(query, texts, best):
-    scores = bm25_scores(query, texts)
+    scores = bm25_scorer(query, texts)
 
     assert scores.index(max(scores)) == best
     assert scores[best] > 0
@@ -123,8 +121,8 @@ def test_the_text_that_shares_the_rare_words_scores_best(query, texts, best):
 
 @pytest.mark.parametrize("query", ["", " ?!", "unrelated"])
 def test_nothing_shared_scores_nothing(query):
-    assert bm25_scores(query, ["a kiln", "", "a wall"]) == [0.0, 0.0, 0.0]
-    assert bm25_scores(query, []) == []
+    assert bm25_scorer(query, ["a kiln", "", "a wall"]) == [0.0, 0.0, 0.0]
+    assert bm25_scorer(query, []) == []
 
 
 @settings(deadline=None)
@@ -139,8 +137,8 @@ def test_there_is_one_finite_score_for_each_text(query, texts):
 
 
 def test_terms_are_the_same_when_they_are_remembered():
-    assert terms_of("a kiln that cracked") == tuple(tokenize("a kiln that cracked"))
-    assert terms_of("a kiln that cracked") is terms_of("a kiln " + "that cracked")
+    assert list(counted_terms("a kiln that cracked").counts) == tokenize("a kiln that cracked")
+    assert counted_terms("a kiln that cracked") is counted_terms("a kiln " + "that cracked")
 
 
 def test_a_text_memory_is_bounded_and_keeps_the_newer_half():

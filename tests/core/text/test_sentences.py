@@ -9,12 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core.text.sentence_rules import _found_offsets
-from ctxopt_core.text.sentences import line_start_before, sentence_ends, sentence_spans, sentence_starts
+from ctxopt_core.text.sentences import line_start_before, sentence_spans, sentence_starts
 from hostile_text import hostile_text
 
 FENCE = "```python\nx = 1. Y\n\nprint(x)\n```"
 WIDE_END = "。！？｡．"
 SPACED_END = ".!?…؟۔।॥。！？"
+
+
+def sentence_ends(text: str, language: str | None = None) -> list[int]:
+    """Return where the pieces end that start at a sentence, the first one with the white space before it."""
+    return [*list(sentence_starts(text, language=language))[1:], len(text)] if text else []
 
 
 def pieces(text, language=None):
