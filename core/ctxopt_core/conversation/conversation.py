@@ -11,14 +11,14 @@ from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, MessageList, MessageViews
 from ctxopt_core.providers.rules import priced, rules_of
 
-# Tokens that a chat format adds to a message, to a name and to a request, as OpenAI publishes them for its chat models.
-TOKENS_PER_MESSAGE = 3
-TOKENS_PER_NAME = 1
-TOKENS_PER_REQUEST = 3
+# What OpenAI publishes for the format of its chat models:
+TOKENS_PER_MESSAGE = 3  # tokens around a message
+TOKENS_PER_NAME = 1  # tokens beside a name
+TOKENS_PER_REQUEST = 3  # tokens that begin the answer
 # Messages at either end that are searched for system messages. In a conversation of 100,000 messages a search of all
 # of them would take longer than the fit (docs/why.md, "Behavior").
-SYSTEM_SCAN_HEAD = 100
-SYSTEM_SCAN_TAIL = 5_000
+SYSTEM_SCAN_HEAD = 100  # messages
+SYSTEM_SCAN_TAIL = 5_000  # messages
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
 _UNBOUNDED = 2**62  # bytes: more than any limit, for messages that are not plain
 

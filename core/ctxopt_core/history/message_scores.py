@@ -12,15 +12,15 @@ from ctxopt_core.relevance.scorer import Scorer, call_scorer, spread
 
 # The best messages whose words are added to the query, and the weight of these words: with more of either, common words
 # of the conversation outweigh those of the query.
-_FEEDBACK_MESSAGES = 5
-_FEEDBACK_WEIGHT = 0.1
+_FEEDBACK_MESSAGES = 5  # messages
+_FEEDBACK_WEIGHT = 0.1  # a part of the weight of a query's word
 _SCORER_WEIGHT = 0.4  # the most that a scorer adds, as a part of the best score by words, which stays decisive
 _LEAST_WEIGHT = 0.2  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
 _CONTEXT = 0.75  # factor from one message to the next: an answer is kept with the question that it belongs to
 # Messages on either side that make a stretch, and the weight of its mean: a topic is longer than a message, but the
 # stretch must not outweigh a message that has all the words.
-_STRETCH = 15
-_STRETCH_WEIGHT = 3.0
+_STRETCH = 15  # messages
+_STRETCH_WEIGHT = 3.0  # times the mean score
 
 
 def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | None) -> list[float]:
@@ -57,7 +57,7 @@ def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | No
 def _with_neighbors(scores: Sequence[float]) -> list[float]:
     """Add to each score three quarters of both scores beside it: a short message says little without them.
 
-    At either end the message stands for the one that is missing.
+    At either end the message is its own neighbor.
     """
     befores, afters = (scores[0], *scores[:-1]), (*scores[1:], scores[-1])
     return [own + _CONTEXT * (before + after) for own, before, after in zip(scores, befores, afters, strict=True)]

@@ -18,15 +18,15 @@ Fits = Callable[[Sequence[str]], bool]
 Choose = Callable[[Iterable[int], Fits], Sequence[str]]
 WIDEST_NOTE = 999_999  # messages: the note of so many has as many tokens as any
 _MOST_TOKENS = 512  # tokens of identifiers or excerpts, so that a large window does not get a list of everything
-_SUMMARY_DIVISOR = 4  # a summary has at most a quarter of the limit: the newest turns are worth more
+_SUMMARY_DIVISOR = 4  # a summary has at most a quarter of the limit, so that it leaves most for the newest turns
 # Dropped messages that are searched for identifiers, and their characters: more would take longer than the fit.
-_MOST_MESSAGES = 32
-_MOST_CHARACTERS = 200_000
+_MOST_MESSAGES = 32  # messages
+_MOST_CHARACTERS = 200_000  # characters
 _SHORTEST_IDENTIFIER = 4  # characters: shorter names and numbers are too common to be repeated in a call
 _MENTION_WEIGHT = 3  # a name in a user's or the assistant's message is needed more often than one in a result
 # An excerpt of a turn: tokens of its question and of its answer, enough to recognize what it was about.
-_QUESTION_TOKENS = 16
-_ANSWER_TOKENS = 24
+_QUESTION_TOKENS = 16  # tokens
+_ANSWER_TOKENS = 24  # tokens
 _MOST_TURNS = 32  # excerpts: 512 tokens hold about as many
 _READ_CHARACTERS = 400  # characters of a message that are read for an excerpt: more than 24 tokens have
 _GAP = "…"

@@ -23,8 +23,8 @@ from ctxopt_core.shortening.token_limits import level_down
 
 # Tokens of an excerpt: about as few as show head, marker and tail of a tool result, or the beginning of an answer.
 # Lower floors keep more turns of which less can be read.
-RESULT_FLOOR = 48
-TEXT_FLOOR = 24
+RESULT_FLOOR = 48  # tokens
+TEXT_FLOOR = 24  # tokens
 _LAST_FLOOR = 1  # tokens: a mark alone, where nothing else made the turn small enough
 _LEAST_SPOKEN = 8  # tokens of what a user says beside results: a short request is not reduced to a mark
 

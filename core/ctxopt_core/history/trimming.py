@@ -38,7 +38,7 @@ def kept_items(
         originals: The conversation that was trimmed.
         trimming: What is kept of it.
         shortened: Returns the copy of the original at an index.
-        placeholder: Returns the placeholder with a text; its second argument is the index that it follows.
+        placeholder: Returns the placeholder with the given content; its second argument is the index that it follows.
     """
     kept = trimming.kept
     found = [originals[i] for i in kept]

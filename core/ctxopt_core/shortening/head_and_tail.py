@@ -1,4 +1,4 @@
-"""How far from its start, or back from its end, a text can be kept within a token budget."""
+"""Finds the longest prefix and the longest suffix of a string within a token budget, on the best border."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 Fits = Callable[[int], bool]
 
-# A sentence that ends this far behind what the tokenizer's own borders allow may still fit, for tokens merge otherwise
-# at the end of a text than inside it.
+# Characters: a sentence that ends this far after what the tokenizer's own borders allow may still fit, as tokens merge
+# otherwise at the end of a string than inside it.
 _LOOK_BEYOND = 128
-_CHARACTERS_PER_TOKEN = 16
-_CONTEXT = 2_000
-_LONGEST_LINE = 20_000
+_CHARACTERS_PER_TOKEN = 16  # more than tokens have on average, so that the first window mostly holds the budget
+_CONTEXT = 2_000  # characters before the cut that are split into sentences: more would take longer for the same borders
+_LONGEST_LINE = 20_000  # characters: in a longer line the search for sentences starts inside the line
 
 
 def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, greedy: bool = False) -> int:
     """Return where the longest prefix within `budget` tokens ends, on the best border there is.
 
     Args:
-        text: The whole text.
+        text: The whole string.
         budget: Tokens, at least 1.
-        counter: What counts them.
+        counter: Counts them.
         language: Whose sentence rules hold.
         greedy: Prefer a word border to a sentence border that gives up more than half of the budget.
     """
@@ -67,7 +67,7 @@ def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, 
 
 
 def exceeds(text: str, budget: int, counter: TokenCounter) -> bool:
-    """Tell whether `text` counts more than `budget` tokens, asking about the start of a long text first."""
+    """Return whether `text` has more than `budget` tokens; the start of a long string is counted first."""
     width = _width(budget)
     while 4 * width < len(text):
         if counter.exceeds(text[:width], budget):
@@ -77,7 +77,7 @@ def exceeds(text: str, budget: int, counter: TokenCounter) -> bool:
 
 
 def _reach(length: int, budget: int, within: Callable[[int], int]) -> int:
-    """Ask about a window of the text that is sure to hold more than the budget, for not every counter stops early."""
+    """Return `within` of a window that surely has more tokens than the budget, as not every counter stops early."""
     width = _width(budget)
     while 4 * width < length:
         reach = within(width)
@@ -162,5 +162,4 @@ def _cluster_end_before(text: str, position: int) -> int:
 
 
 def _cluster_start_after(text: str, position: int) -> int:
-    border = cluster_end(text, position)
-    return len(text) - len(text[border:].lstrip())
+    return len(text) - len(text[cluster_end(text, position) :].lstrip())

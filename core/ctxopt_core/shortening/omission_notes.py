@@ -1,10 +1,10 @@
-"""What an excerpt of a tool result leaves out: a note that says where it can be read, and the reading of it.
+"""The note in an excerpt of a tool result that says where the omitted lines can be read, and the reading of them.
 
-The note names the result by a reference. That is a number made of the result itself, its call and its texts: it means
-the same result whatever stands before it, goes in or out of the conversation, or is done to other copies of it.
+The note has a reference to the result: nine digits that are a hash of the call's id and the result's texts. So it means
+the same result whatever else is added to the conversation or dropped from it.
 
-Lines are counted as the result has them, parts of its content one after the other, from 1. A line longer than 500
-characters counts as several, so that every place in a result has a line of readable length.
+Lines are numbered from 1 over all parts of the result's content. A line longer than 500 characters is several lines, so
+that every place in a result has a line of readable length.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.shortening.truncate import truncate
 from ctxopt_core.text.boundaries import cluster_start
 
-LONGEST_LINE = 500
-_DIGITS = 9
+LONGEST_LINE = 500  # characters: about 125 tokens, so that a few lines fit in the answer of a tool
+_DIGITS = 9  # of a reference: two results of a conversation have the same one hardly ever, and models copy it safely
 _NOTE = re.compile(r'\n\[\.\.\. ([\d,]+) lines? left out: reference "(\d{9})", start_line (\d+) \.\.\.\]\n?')
 _MARK = re.compile(r'\[omitted: reference "(\d{9})"\]')
 
@@ -30,8 +30,8 @@ class StoredResult:
     """A tool result as the conversation holds it.
 
     Args:
-        reference: What notes call it.
-        text: Its texts, one after the other.
+        reference: The reference to it in notes.
+        text: Its texts, on lines of their own.
     """
 
     reference: str
@@ -58,12 +58,12 @@ class OmissionNote:
 
 
 def omitted_mark(reference: str) -> str:
-    """Return what stands for a result of which nothing is shown."""
+    """Return the mark for a result of which nothing is shown."""
     return f'[omitted: reference "{reference}"]'
 
 
 def is_omitted_mark(text: str) -> bool:
-    """Tell whether a text stands for a result of which nothing is shown."""
+    """Return whether a string is the mark for a result of which nothing is shown."""
     return _MARK.fullmatch(text) is not None
 
 
@@ -76,7 +76,7 @@ def notes_in(text: str) -> Iterator[tuple[OmissionNote, int, int]]:
 
 
 def reference_to(call_id: str | None, texts: Sequence[str]) -> str:
-    """Return the reference to a result: nine digits made of the call that it answers and of its texts."""
+    """Return the reference to a result: nine digits, a hash of the call that it answers and of its texts."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -108,7 +108,7 @@ def stored_results(message: Message) -> Iterator[StoredResult]:
 
 
 def line_starts(text: str) -> list[int]:
-    """Return where each line of a text starts."""
+    """Return where each line of a string starts."""
     starts: list[int] = []
     start = 0
     while True:
@@ -125,12 +125,12 @@ def line_starts(text: str) -> list[int]:
 
 
 class NoteInPlace:
-    """What stands for an omitted part of a result's text; see `ctxopt_core.truncation.CutMarker`.
+    """The marker for an omitted part of a result's text, a `CutMarker`.
 
     Args:
-        text: The text that is cut.
-        reference: The result that the text is of.
-        lines_before: The lines of the result before this text.
+        text: The string that is cut.
+        reference: The result that it belongs to.
+        lines_before: The lines of the result before it.
     """
 
     def __init__(self, text: str, reference: str, lines_before: int) -> None:
@@ -144,11 +144,12 @@ class NoteInPlace:
         return str(self.note(start, stop))
 
     def note(self, start: int, stop: int) -> OmissionNote:
-        """Return the note for the characters in [start, stop); white space around a cut is no line of its own."""
-        first = self._line(start + _blank_length(self._text[start:stop]))
-        last = self._line(start + len(self._text[start:stop].rstrip()) - 1)
+        """Return the note for the characters in [start, stop); white space around a cut is no line."""
+        omitted = self._text[start:stop]
+        first = self._line(start + len(omitted) - len(omitted.lstrip()))
+        last = self._line(start + len(omitted.rstrip()) - 1)
         lines = max(1, last - first + 1)
-        # No cut leaves a text without a head: this asks how wide the note can be.
+        # No cut leaves a string without a head: this asks how wide the note can be.
         number = len(self._starts) if start == 0 and stop == len(self._text) else first
         return OmissionNote(reference=self._reference, start_line=self._before + number, lines=lines)
 
@@ -157,13 +158,13 @@ class NoteInPlace:
 
 
 def read_lines(result: StoredResult, start_line: int, max_lines: int, max_tokens: int, counter: TokenCounter) -> str:
-    """Return lines of a stored result under a line that says which they are.
+    """Return lines of a stored result after a heading that says which they are.
 
     Args:
         result: The result.
-        start_line: The first line, from 1; less is the first.
+        start_line: The first line, from 1; a smaller number is the first.
         max_lines: The most lines, at least one.
-        max_tokens: The most tokens of all that is returned.
+        max_tokens: The most tokens of what is returned.
         counter: Counts them.
     """
     text, starts = result.text, line_starts(result.text)
@@ -201,7 +202,3 @@ def _results_of(message: Message) -> Iterator[tuple[str | None, range]]:
         yield message.tool_call_id or message.name, range(len(message.texts))
     for result in message.tool_results:
         yield result.call_id, result.texts
-
-
-def _blank_length(text: str) -> int:
-    return len(text) - len(text.lstrip())

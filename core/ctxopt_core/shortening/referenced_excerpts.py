@@ -1,4 +1,4 @@
-"""Excerpts of tool results whose note says where the omitted lines can be read."""
+"""Excerpts of tool results with a note that says where the omitted lines can be read."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ctxopt_core.shortening.omission_notes import (
 )
 from ctxopt_core.shortening.truncate import truncate
 
-_LEAST_HEAD = 4
+_LEAST_HEAD = 4  # tokens before the note: fewer are not even a word or two
 
 
 def referring_excerpt(
     text: str, budget: int, counter: TokenCounter, *, reference: str, lines_before: int = 0
 ) -> str | None:
-    """Return what fits of head, note and tail, of head and note, or of a mark: each with the reference in it.
+    """Return the first that fits: head, note and tail; head and note; a mark. Each has the reference in it.
 
     An excerpt that is cut again keeps one note, for the same result.
 
     Args:
-        text: The text to shorten; it is over the budget.
-        budget: The most that the result may count, in tokens.
-        counter: Counts the result.
-        reference: The result that the text is of.
-        lines_before: The lines of the result before this text.
+        text: The string to shorten; it is over the budget.
+        budget: The most tokens of the excerpt.
+        counter: Counts the excerpt.
+        reference: The result that the string belongs to.
+        lines_before: The lines of the result before this string.
 
     Returns:
         None where not even the mark fits.
@@ -49,14 +49,14 @@ def referring_excerpt(
 
 
 def _head_and_note(text: str, budget: int, counter: TokenCounter, place: NoteInPlace) -> str:
-    """Return the head of a text and the note behind it; an empty text where they do not fit."""
-    room = budget - counter.count(place.stands_for(0, len(text)))
-    while room >= _LEAST_HEAD:
-        head = truncate(text, room, counter)
+    """Return the head of a string and the note after it; an empty string where they do not fit."""
+    left = budget - counter.count(place.stands_for(0, len(text)))
+    while left >= _LEAST_HEAD:
+        head = truncate(text, left, counter)
         joined = head + place.stands_for(len(head), len(text)).rstrip()
         if head and not counter.exceeds(joined, budget):
             return joined
-        room -= 1
+        left -= 1
     return ""
 
 
@@ -66,15 +66,15 @@ def _excerpt_again(text: str, budget: int, counter: TokenCounter, gap: tuple[int
     notes = [note for note, _, _ in notes_in(text)]
     missing = sum(note.lines for note in notes) + max(0, text[gap[0] : gap[1]].count("\n") - 2 * len(notes))
     place = NoteInPlace(before, notes[0].reference, lines_before)
-    room = budget - counter.count(str(notes[0]))
-    while room >= _LEAST_HEAD:
-        head = truncate(before, (room + 1) // 2, counter)
-        tail = truncate(after, room - counter.count(head), counter, side="tail") if room > counter.count(head) else ""
+    left = budget - counter.count(str(notes[0]))
+    while left >= _LEAST_HEAD:
+        head = truncate(before, (left + 1) // 2, counter)
+        tail = truncate(after, left - counter.count(head), counter, side="tail") if left > counter.count(head) else ""
         start = place.note(len(head), len(before)).start_line if len(head) < len(before) else notes[0].start_line
         lost = max(0, notes[0].start_line - start) + len(line_starts(after[: len(after) - len(tail)])) - 1
         note = OmissionNote(reference=notes[0].reference, start_line=start, lines=missing + lost)
         joined = head + (str(note) if tail else str(note).rstrip()) + tail
         if head and not counter.exceeds(joined, budget):
             return joined
-        room -= 1
+        left -= 1
     return ""

@@ -18,7 +18,7 @@ from ctxopt_core.relevance.scorer import Scorer
 # How far `auto` looks back: 160,000 characters, about 40,000 tokens of English, or about twice the tokens that are left
 # if that is more. So the time of a fit follows the window and not the conversation; `relevance` looks back all the way.
 LOOK_BACK_CHARACTERS = 160_000
-_LOOK_BACK_PER_TOKEN = 8
+_LOOK_BACK_PER_TOKEN = 8  # characters, two tokens of English
 _LONGEST_TOKEN = 10  # characters: hardly any is longer, so a turn with more for each token that is left is not counted
 
 
