@@ -93,7 +93,7 @@ class CountedConversation:
         found = self._peeks.get(index)
         if found is None:
             plain = self._views.plain(index)
-            found = peek_at(self.message(index)) if plain is None else Peek(*plain, bool(plain[1].strip()))
+            found = Peek.at(self.message(index)) if plain is None else Peek(*plain, bool(plain[1].strip()))
             self._peeks[index] = found
         return found
 
@@ -271,10 +271,10 @@ class Peek(NamedTuple):
     text: str
     plain: bool
 
-
-def peek_at(message: Message) -> Peek:
-    """Return the role and the text of a message."""
-    calls = [text for call in message.tool_calls for text in (call.name, call.arguments)]
-    text = "\n".join((*([message.name] if message.name else ()), *message.texts, *calls))
-    special = message.tool_calls or message.tool_results or message.role in TOOL_ROLES or message.synthetic
-    return Peek(message.role, text, not special and not message.empty)
+    @classmethod
+    def at(cls, message: Message) -> Peek:
+        """Return the role and the text of a message."""
+        calls = [text for call in message.tool_calls for text in (call.name, call.arguments)]
+        text = "\n".join((*([message.name] if message.name else ()), *message.texts, *calls))
+        special = message.tool_calls or message.tool_results or message.role in TOOL_ROLES or message.synthetic
+        return cls(message.role, text, not special and not message.empty)

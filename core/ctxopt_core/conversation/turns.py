@@ -120,18 +120,13 @@ def newest_turns(conversation: CountedConversation, stop: int, *, counted: bool 
 
 def last_user_message(conversation: CountedConversation) -> int | None:
     """Return the index of the last user message with content; None where there is none."""
-    for index in range(len(conversation) - 1, -1, -1):
-        if conversation.opens_turn(index):
-            return index
-    return None
+    return next(filter(conversation.opens_turn, range(len(conversation) - 1, -1, -1)), None)
 
 
 def first_user_message(conversation: CountedConversation, stop: int, *, look_at: int = 50) -> int | None:
     """Return the index of the first user message before `stop` and among the first `look_at` messages."""
-    for index in range(min(stop, look_at)):
-        if conversation.opens_turn(index) and not conversation.holds_results(index):
-            return index
-    return None
+    opening = filter(conversation.opens_turn, range(min(stop, look_at)))
+    return next((index for index in opening if not conversation.holds_results(index)), None)
 
 
 def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
@@ -158,7 +153,8 @@ def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
                 end += 1
             results, position = indices[position:end], end
             matched, is_open = _match(message, [(i, conversation.message(i)) for i in results])
-            if is_open and not _is_end(conversation, (matched or [index])[-1]):
+            after = range((matched or [index])[-1] + 1, len(conversation))
+            if is_open and not all(conversation.is_system(i) for i in after):
                 orphans.append(index)
                 loose = results
             else:
@@ -209,7 +205,3 @@ def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[li
             answered += answers
             matched.append(index)
     return matched, bool(calls - answered)
-
-
-def _is_end(conversation: CountedConversation, index: int) -> bool:
-    return all(conversation.role(i) in SYSTEM_ROLES for i in range(index + 1, len(conversation)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from statistics import median
 
@@ -41,12 +41,10 @@ def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | No
     """
     if not ranking_query.strip() or not texts:
         return [0.0] * len(texts)
-    scores = bm25_of_messages(
-        _informative(query_terms(ranking_query).weights),
-        texts,
-        best_texts=_FEEDBACK_MESSAGES,
-        feedback_weight=_FEEDBACK_WEIGHT,
-    )
+    weights = query_terms(ranking_query).weights
+    # Words that are in most messages are left out, unless there are no others: they take longest to be found.
+    terms = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT} or weights
+    scores = bm25_of_messages(terms, texts, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT)
     if scorer is not None:
         best = max(scores) or 1.0
         more = _above_median(_with_neighbors(spread(call_scorer(scorer, ranking_query, texts))))
@@ -83,8 +81,3 @@ def _with_context(scores: Sequence[float]) -> list[float]:
         own + _STRETCH_WEIGHT * (sums[min(len(scores), n + _STRETCH + 1)] - sums[max(0, n - _STRETCH)]) / width
         for n, own in enumerate(raised)
     ]
-
-
-def _informative(weights: Mapping[str, float]) -> Mapping[str, float]:
-    """Leave out the words that are in most messages, unless there are no others: they take longest to be found."""
-    return {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT} or weights

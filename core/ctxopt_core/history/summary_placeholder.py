@@ -65,7 +65,10 @@ def with_summary(
             max_summary_tokens=max(1, most),
         )
     except failures as error:
-        if isinstance(error, own_faults) or _is_cancellation(error):
+        # This module loads logging, so it is not imported before something has failed.
+        from concurrent.futures import CancelledError
+
+        if isinstance(error, (*own_faults, CancelledError)):
             raise
         if policy.on_summary_failure == "raise":
             raise
@@ -85,14 +88,6 @@ def with_summary(
         summarized=left_out,
         summary_room=0,
     )
-
-
-def _is_cancellation(error: Exception) -> bool:
-    """Return whether the caller no longer waits for the summary."""
-    # Its module loads logging, so it is not imported before something has failed.
-    from concurrent.futures import CancelledError
-
-    return isinstance(error, CancelledError)
 
 
 def _without_unused(trimming: Trimming, conversation: CountedConversation, after: int, unused: int) -> int | None:

@@ -139,22 +139,19 @@ class NoteInPlace:
         self._before = lines_before
         self._starts = line_starts(text)
 
-    def stands_for(self, start: int, stop: int) -> str:
+    def marker_for(self, start: int, stop: int) -> str:
         """Return the note for the characters in [start, stop)."""
         return str(self.note(start, stop))
 
     def note(self, start: int, stop: int) -> OmissionNote:
         """Return the note for the characters in [start, stop); white space around a cut is no line."""
         omitted = self._text[start:stop]
-        first = self._line(start + len(omitted) - len(omitted.lstrip()))
-        last = self._line(start + len(omitted.rstrip()) - 1)
+        first = bisect_right(self._starts, start + len(omitted) - len(omitted.lstrip()))
+        last = bisect_right(self._starts, max(0, start + len(omitted.rstrip()) - 1))
         lines = max(1, last - first + 1)
         # No cut leaves a string without a head: this asks how wide the note can be.
         number = len(self._starts) if start == 0 and stop == len(self._text) else first
         return OmissionNote(reference=self._reference, start_line=self._before + number, lines=lines)
-
-    def _line(self, position: int) -> int:
-        return bisect_right(self._starts, max(0, position))
 
 
 def read_lines(result: StoredResult, start_line: int, max_lines: int, max_tokens: int, counter: TokenCounter) -> str:

@@ -50,10 +50,10 @@ def referring_excerpt(
 
 def _head_and_note(text: str, budget: int, counter: TokenCounter, place: NoteInPlace) -> str:
     """Return the head of a string and the note after it; an empty string where they do not fit."""
-    left = budget - counter.count(place.stands_for(0, len(text)))
+    left = budget - counter.count(place.marker_for(0, len(text)))
     while left >= _LEAST_HEAD:
         head = truncate(text, left, counter)
-        joined = head + place.stands_for(len(head), len(text)).rstrip()
+        joined = head + place.marker_for(len(head), len(text)).rstrip()
         if head and not counter.exceeds(joined, budget):
             return joined
         left -= 1

@@ -58,7 +58,7 @@ class CutText:
         self.chosen: set[int] = set()
         self._counter = counter
         self._costs: dict[int, int] = {}
-        self._named: dict[int, tuple[str, ...]] | None = None
+        self._named: dict[int, dict[str, None]] | None = None
         self._marker = _marker_for(result, wide=wide)
 
     @property
@@ -81,8 +81,14 @@ class CutText:
     def named(self, n: int) -> tuple[str, ...]:
         """Return the identifiers in a piece."""
         if self._named is None:
-            self._named = self._identifiers_by_piece()
-        return self._named.get(n, ())
+            self._named = {}
+            at = 0
+            for first, last in _joined(self.pieces):
+                for position, identifier in placed_identifiers(self.result.text, first, last):
+                    while self.pieces[at][1] <= position:
+                        at += 1
+                    self._named.setdefault(at, {})[identifier] = None
+        return tuple(self._named.get(n, ()))
 
     def split_first(self, budget: int) -> None:
         """Split the first piece so that its first part is within `budget` tokens."""
@@ -106,16 +112,6 @@ class CutText:
             self.chosen = {i + (i > n) for i in self.chosen}
             self._costs.clear()
             self._named = None
-
-    def _identifiers_by_piece(self) -> dict[int, tuple[str, ...]]:
-        found: dict[int, dict[str, None]] = {}
-        n = 0
-        for first, last in _joined(self.pieces):
-            for position, identifier in placed_identifiers(self.result.text, first, last):
-                while self.pieces[n][1] <= position:
-                    n += 1
-                found.setdefault(n, {})[identifier] = None
-        return {piece: tuple(names) for piece, names in found.items()}
 
     def rendered(self) -> str:
         """Return the chosen pieces with marks in the gaps; an empty string when nothing was chosen."""
@@ -142,7 +138,7 @@ class CutText:
 
 def _marker_for(result: ResultText, *, wide: bool) -> Callable[[int, int], str]:
     if result.reference is not None:
-        return NoteInPlace(result.text, result.reference, result.lines_before).stands_for
+        return NoteInPlace(result.text, result.reference, result.lines_before).marker_for
     return (lambda start, stop: omission_marker(stop - start)) if wide else (lambda _start, _stop: GAP)
 
 

@@ -18,11 +18,11 @@ _SIDES = ("head", "tail", "middle")
 class CutMarker(Protocol):
     """A marker for the omitted part of a string that depends on which part it is.
 
-    1. `stands_for(start, stop)` is the marker for the characters in [start, stop); it depends on nothing else.
+    1. `marker_for(start, stop)` is the marker for the characters in [start, stop); it depends on nothing else.
     2. For the whole string, it is as long as it can become.
     """
 
-    def stands_for(self, start: int, stop: int) -> str:
+    def marker_for(self, start: int, stop: int) -> str:
         """Return the marker for the characters in [start, stop)."""
 
 
@@ -129,7 +129,7 @@ def _marker_function(marker: CutMarker | Callable[[int], str] | str | None) -> C
     if isinstance(marker, str):
         return lambda _start, _stop: marker
     if isinstance(marker, CutMarker):
-        return marker.stands_for
+        return marker.marker_for
     return lambda start, stop: marker(stop - start)
 
 

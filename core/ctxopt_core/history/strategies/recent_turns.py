@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ctxopt_core.conversation.turns import Turn
-from ctxopt_core.history.draft import HistoryDraft
+from ctxopt_core.history.draft import HistoryDraft, indices_of
 from ctxopt_core.history.strategies.strategy import Strategy
 
 
@@ -39,7 +39,7 @@ class SlidingWindow(Strategy):
         places = math.inf if policy.max_messages is None else policy.max_messages - taken
         whole: list[Turn] = []
         for turn in draft.counted_turns():
-            places -= _messages(draft, turn)
+            places -= len(indices_of(draft.units_of(turn).kept))
             if places < 0 or turn.tokens > left or not draft.opens_properly(turn):
                 break
             whole.append(turn)
@@ -70,9 +70,3 @@ def add_newest_turns(draft: HistoryDraft) -> None:
     if first is not None and first < boundary.start:
         draft.add_first(first)
     draft.add_part(boundary)
-
-
-def _messages(draft: HistoryDraft, turn: Turn) -> int:
-    if not turn.plain:
-        return sum(len(unit.indices) for unit in draft.units_of(turn).kept)
-    return sum(not draft.conversation.is_system(index) for index in range(turn.start, turn.stop))

@@ -17,9 +17,7 @@ FREE_SHARE = 0.11  # of a chat
 FREE_SHARE_WITH_TOOLS = 0.5  # of an agent's run
 _MOST_FREE_SHARE = 0.5  # of a chat with long turns
 _REQUESTS_PER_STEP = 4  # requests that fit after a step at least; with fewer, most requests would be a cache miss
-_LARGE_SHARE = (
-    0.15  # share of the window: a result whose pruning saves more is pruned at once, for a shorter common prefix
-)
+_LARGE_SHARE = 0.15  # of the window: a result whose pruning saves more is pruned before the next step
 
 
 class StepUnit(NamedTuple):
