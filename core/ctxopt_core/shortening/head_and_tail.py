@@ -41,10 +41,10 @@ def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, gr
     if end > least:
         return end
     for border in (_line_end, word_end, _cluster_end_before):
-        end = _last_fitting(border, text, reach, fits)
+        end = _nearest(border, text, reach, -1, fits)
         if end > (least if border is _line_end else 0):
             return end
-    return _last_fitting(accent_start, text, reach, lambda end: not counter.exceeds(text[:end], budget))
+    return _nearest(accent_start, text, reach, -1, lambda end: not counter.exceeds(text[:end], budget))
 
 
 def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, greedy: bool = False) -> int:
@@ -60,7 +60,7 @@ def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, 
     if start < most:
         return start
     for border in (_line_start, word_start, _cluster_start_after):
-        start = _first_fitting(border, text, reach, fits)
+        start = _nearest(border, text, reach, 1, fits)
         if start < (most if border is _line_start else length):
             return start
     return length
@@ -133,18 +133,13 @@ def _last_in_a_row(positions: list[int], fits: Fits) -> int:
     return found
 
 
-def _last_fitting(border: Callable[[str, int], int], text: str, reach: int, fits: Fits) -> int:
-    end = border(text, reach)
-    while end > 0 and not fits(end):
-        end = border(text, end - 1)
-    return end
-
-
-def _first_fitting(border: Callable[[str, int], int], text: str, reach: int, fits: Fits) -> int:
-    start = border(text, reach)
-    while start < len(text) and not fits(start):
-        start = border(text, start + 1)
-    return start
+def _nearest(border: Callable[[str, int], int], text: str, reach: int, step: int, fits: Fits) -> int:
+    """Return the border that fits and is nearest to `reach`, before it with a step of -1 and after it with 1."""
+    limit = 0 if step < 0 else len(text)
+    position = border(text, reach)
+    while position != limit and not fits(position):
+        position = border(text, position + step)
+    return position
 
 
 def _line_end(text: str, position: int) -> int:

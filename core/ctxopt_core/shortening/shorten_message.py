@@ -10,8 +10,7 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import Message
 from ctxopt_core.runtime.pickling import reduced
 from ctxopt_core.shortening.call_arguments import arguments_are_sealed, level_arguments
-from ctxopt_core.shortening.omission_notes import is_omitted_mark, results_by_text
-from ctxopt_core.shortening.referenced_excerpts import referring_excerpt
+from ctxopt_core.shortening.omission_notes import is_omitted_mark, referring_excerpt, results_by_text
 from ctxopt_core.shortening.token_limits import level_down
 from ctxopt_core.shortening.truncate import truncate
 

@@ -13,7 +13,6 @@ from ctxopt_core.history.message_scores import score_messages
 from ctxopt_core.history.placeholder_note import summary_room
 from ctxopt_core.history.strategies.recent_turns import add_newest_turns
 from ctxopt_core.history.strategies.strategy import Strategy
-from ctxopt_core.relevance.scorer import Scorer
 
 # How far `auto` looks back: 160,000 characters, about 40,000 tokens of English, or about twice the tokens that are left
 # if that is more. So the time of a fit follows the window and not the conversation; `relevance` looks back all the way.
@@ -104,8 +103,7 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: int | None) -> Non
         for turn in turns
         if turn is turns[0] or not (draft.holds_placeholder(turn) or (summarizes and turn.start == first))
     ]
-    scores = score_turns(draft.ranking_query, draft.conversation, turns, draft.policy.scorer)
-    taken = _chosen(draft, turns, scores, left)
+    taken = _chosen(draft, turns, _scores_of(draft, turns), left)
     draft.keep_whole(taken)
     whole = {turn.start: turn for turn in taken}
     if first is not None and first not in whole:
@@ -118,16 +116,14 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: int | None) -> Non
         draft.add_part(left_out)
 
 
-def score_turns(
-    ranking_query: str, conversation: CountedConversation, turns: Sequence[Turn], scorer: Scorer | None
-) -> Sequence[float]:
+def _scores_of(draft: HistoryDraft, turns: Sequence[Turn]) -> Sequence[float]:
     """Return the scores of turns, which are given newest first: that of the best message in each of them."""
     starts = [0]
     texts: list[str] = []
     for turn in reversed(turns):
-        texts.extend(conversation.peek(index).text for index in range(turn.start, turn.stop))
+        texts.extend(draft.conversation.peek(index).text for index in range(turn.start, turn.stop))
         starts.append(len(texts))
-    scores = score_messages(ranking_query, texts, scorer)
+    scores = score_messages(draft.ranking_query, texts, draft.policy.scorer)
     return [max(scores[start:stop]) for start, stop in pairwise(starts)][::-1]
 
 
