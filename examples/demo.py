@@ -106,7 +106,7 @@ def joined(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def show_rejection(chain: Runnable[str, AIMessage]) -> bool:
-    """Send the whole request, and tell whether the model rejected it."""
+    """Send the whole request, and return whether the model rejected it."""
     headline("1. Without the optimizer")
     try:
         chain.invoke(QUESTION)
@@ -149,7 +149,7 @@ def show_report(report: FitReport) -> None:
 
 
 def show_promise(model: WindowedChatModel, answer: AIMessage, report: FitReport) -> bool:
-    """Compare what the model counted with what it can take, and tell whether the promise was kept."""
+    """Compare what the model counted with its input limit, and return whether the promise was kept."""
     headline("4. The promise")
     counted = answer.usage_metadata["input_tokens"] if answer.usage_metadata else None
     kept = counted is not None and counted <= model.input_limit

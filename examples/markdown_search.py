@@ -9,11 +9,11 @@ from pathlib import Path
 
 from langchain_core.documents import Document
 
-from ctxopt_core.relevance.bm25 import bm25_scores
+from ctxopt_core import bm25_scorer
 
 FILES = ("README.md", "docs/*.md", "CONTRIBUTING.md", "CHANGELOG.md")
 CHUNK_CHARACTERS = 640
-"""About 140 tokens of English Markdown."""
+"""The longest chunk in characters, about 140 tokens of English Markdown: one or two paragraphs, as RAG chunks are."""
 
 _HEADING = re.compile(r"^#{1,6} +(.+)$")
 _FENCE = re.compile(r"^ {0,3}(```|~~~)")
@@ -24,8 +24,8 @@ class MarkdownSearch:
     """A retriever over the Markdown files below a folder.
 
     Args:
-        chunks: What can be found.
-        most: How many chunks a search returns.
+        chunks: The chunks of all files.
+        most: The top-k: how many chunks a search returns at most.
     """
 
     chunks: tuple[Document, ...]
@@ -39,7 +39,7 @@ class MarkdownSearch:
 
     def __call__(self, query: str) -> list[Document]:
         """Return copies of the best chunks with their scores, best first."""
-        scores = bm25_scores(query, [chunk.page_content for chunk in self.chunks])
+        scores = bm25_scorer(query, [chunk.page_content for chunk in self.chunks])
         ranked = sorted(zip(scores, self.chunks, strict=True), key=lambda pair: -pair[0])
         return [
             Document(
@@ -67,7 +67,7 @@ def chunks_of(path: Path, root: Path) -> list[Document]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Headings, paragraphs and fenced blocks of code; one that is too long for a chunk in parts of whole lines."""
+    """Yield headings, paragraphs and fenced code; one that is too long for a chunk in parts of whole lines."""
     lines: list[str] = []
     fenced = False
     for line in [*text.splitlines(), ""]:
@@ -95,13 +95,13 @@ def _whole_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _grouped(blocks: Iterable[str]) -> Iterator[list[str]]:
-    """Neighboring blocks together until a chunk is full; a heading begins a new one when this one is half full."""
+    """Yield adjacent blocks that make a chunk; a heading starts a new one when this one is half full."""
     group: list[str] = []
     size = 0
     for block in blocks:
         too_long = size + len(block) > CHUNK_CHARACTERS
         if group and (too_long or (_HEADING.match(block) and size > CHUNK_CHARACTERS // 2)):
-            # A heading stays with what it announces.
+            # A heading stays with the block after it.
             carried = [group.pop()] if _HEADING.match(group[-1]) else []
             if group:
                 yield group

@@ -1,4 +1,4 @@
-"""A chat model double that enforces its context window as a provider does: it counts what it receives, and refuses."""
+"""A fake chat model that enforces its context window as a provider does: it counts what it receives, and refuses."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ctxopt_core.counting.encodings import load_encoding
 
+# Tokens around each message and around the whole request, by OpenAI's published counting rule for chat models.
 TOKENS_PER_MESSAGE = 3
 TOKENS_PER_REQUEST = 3
 CHUNK_REFERENCE = re.compile(r"^\[(\S+#\d+)\]", re.MULTILINE)
@@ -26,15 +27,15 @@ WORD_WITH_BLANKS = re.compile(r"\S+\s*")
 
 
 class WindowedChatModel(BaseChatModel):
-    """Says what it received, and raises `ContextOverflowError` when that and the answer do not fit its window.
+    """Answers what it received, and raises `ContextOverflowError` when that and the answer do not fit its window.
 
     It shares nothing with the optimizer but the vocabulary file: tokens are counted here, over the messages as they
     arrive.
 
     Args:
-        model_name: What it calls itself.
+        model_name: Its name.
         context_window: Input and answer together, in tokens.
-        max_tokens: The longest answer, in tokens. The window must have room for it.
+        max_tokens: The longest answer, in tokens. Input and answer together must fit into the window.
     """
 
     model_name: str = "gpt-4o-demo-8k"
@@ -49,7 +50,7 @@ class WindowedChatModel(BaseChatModel):
 
     @property
     def input_limit(self) -> int:
-        """The most tokens that a request may count."""
+        """The most tokens that a request may have."""
         return self.context_window - self.max_tokens
 
     @property
@@ -106,7 +107,7 @@ class WindowedChatModel(BaseChatModel):
 def request_tokens(messages: Sequence[BaseMessage], tools: Sequence[dict[str, Any]] = ()) -> int:
     """Return the tokens of a chat request by the published rule.
 
-    Tool schemas count as compact JSON, which is more than OpenAI charges and what every fit leaves room for.
+    Tool schemas are counted as compact JSON, which is more than OpenAI charges. Every fit leaves tokens free for that.
     """
     rows = convert_to_openai_messages(list(messages), text_format="string")
     schemas = [json.dumps(tool, separators=(",", ":"), ensure_ascii=False) for tool in tools]
@@ -125,7 +126,7 @@ def _text_tokens(text: str) -> int:
 
 
 def _account_of(messages: Sequence[BaseMessage], received: int) -> str:
-    """The answer: nothing but what can be seen in the request."""
+    """Return the answer, which says what can be seen in the request and nothing else."""
     chunks = [found for message in messages for found in CHUNK_REFERENCE.findall(message.text)]
     seen = f"{len(chunks)} chunks: {', '.join(chunks)}" if chunks else "no chunk"
     return (

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from langchain_ctxopt.chat_model import with_optimizer
     from langchain_ctxopt.compressor import ContextOptimizerCompressor
     from langchain_ctxopt.errors import RequestOverflowError
-    from langchain_ctxopt.message_input import OptimizedInput
-    from langchain_ctxopt.optimizer import ContextOptimizer
+    from langchain_ctxopt.optimizer import ContextOptimizer, OptimizedInput
 
 __all__ = [
     "ContextOptimizer",
@@ -41,7 +40,7 @@ _HOMES = {
     "ContextOptimizer": "langchain_ctxopt.optimizer",
     "ContextOptimizerCompressor": "langchain_ctxopt.compressor",
     "ContextOptimizerMiddleware": "langchain_ctxopt.agents.middleware",
-    "OptimizedInput": "langchain_ctxopt.message_input",
+    "OptimizedInput": "langchain_ctxopt.optimizer",
     "RequestOverflowError": "langchain_ctxopt.errors",
     "omitted_content_tool": "langchain_ctxopt.agents.omitted_content_tool",
     "pre_model_hook": "langchain_ctxopt.agents.pre_model_hook",

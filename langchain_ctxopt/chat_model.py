@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from langchain_core.callbacks import Callbacks
@@ -13,8 +12,7 @@ from langchain_core.outputs import LLMResult
 from langchain_core.prompt_values import ChatPromptValue
 from langchain_core.runnables import RunnableConfig
 
-from ctxopt_core import FitReport
-from ctxopt_core.adapters import RequestSettings, in_worker
+from ctxopt_core.adapters import OptimizedModel, RequestSettings, empty_model, in_worker
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
@@ -32,8 +30,8 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
     It is still a model of the same class, with the same fields, clients and arguments: `invoke`, `stream`, `batch`,
     their asynchronous forms, `bind_tools` and `with_structured_output` work as before. System prompt, messages, tool
     schemas and response format of a call are counted together, in the window of the model as it is called. What fits
-    is sent as it is. `last_report` holds the account of the last request. The model that was given is not changed.
-    Stored by LangChain's `dumps` it is the model alone.
+    is sent as it is. `last_report` is the report of the last request. The model that was given is not changed. What
+    LangChain's `dumps` stores is the model alone.
 
     Args:
         model: The chat model itself; tools and other arguments are bound to what is returned. The settings of a model
@@ -42,7 +40,19 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
 
     Raises:
         TypeError: `model` is no chat model, or there is no such setting.
-        ValueError: A setting is out of its range, or model and settings tell no window.
+        ValueError: A setting is out of its range, or neither model nor settings say how large the window is.
+
+    Example:
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from langchain_core.messages import AIMessage, HumanMessage
+        >>> from langchain_ctxopt import with_optimizer
+        >>> fake = FakeListChatModel(responses=["It is attached."])
+        >>> model = with_optimizer(fake, max_input_tokens=110, token_counter=len)  # a character is a token
+        >>> messages = [HumanMessage("My order is 4711."), AIMessage("Sent! " * 20), HumanMessage("And the invoice?")]
+        >>> model.invoke(messages).text
+        'It is attached.'
+        >>> model.last_report.tokens_before, model.last_report.tokens_after
+        (182, 108)
     """
     if not isinstance(model, BaseChatModel):
         message = (
@@ -54,17 +64,8 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
     return _optimized(model, plain, PerCallOptimizer.of(settings, _OWNER))
 
 
-class Reports:
-    """The report of the last request, shared by all copies of one model."""
-
-    __slots__ = ("last",)
-
-    def __init__(self) -> None:
-        self.last: FitReport | None = None
-
-
 class FittedMessages(list[BaseMessage]):
-    """Messages that were fitted already: a model that cannot stream hands them on from `stream` to `generate`."""
+    """Messages that were fitted already: a model that cannot stream passes them from `stream` to `generate`."""
 
     __slots__ = ()
 
@@ -77,37 +78,32 @@ class FittedPrompt(ChatPromptValue):
         return FittedMessages(self.messages)
 
 
-class OptimizedChatModel(_ChatModel):
+class OptimizedChatModel(OptimizedModel, _ChatModel):
     """What `with_optimizer` adds to the class of a chat model."""
 
     plain_class: ClassVar[type[BaseChatModel]]
-    request_fitting: ClassVar[PerCallOptimizer]
-    reports: ClassVar[Reports]
-
-    @property
-    def last_report(self) -> FitReport | None:
-        """The report of the last request of this model and of its copies; None before the first."""
-        return type(self).reports.last
+    fit_settings: ClassVar[PerCallOptimizer]
 
     def with_changes(self, **changes: Unpack[RequestSettings]) -> OptimizedChatModel:
         """Return a copy with other settings, validated as at construction."""
-        return _optimized(self, self.plain_class, self.request_fitting.with_changes(changes, _OWNER))
+        settings = {**self.fit_settings.settings, **changes}
+        return _optimized(self, self.plain_class, PerCallOptimizer.of(settings, _OWNER))
 
     def count_tokens(self, given: LanguageModelInput) -> int:
-        """Return what an input counts as this model is sent it, in tokens."""
+        """Return how many tokens an input has when this model is sent it."""
         return self.optimizer().count_tokens(self._convert_input(given))
 
     def within_budget(self, given: LanguageModelInput) -> bool:
-        """Tell whether an input is within the model's input budget."""
+        """Return whether an input is within the model's input budget."""
         return self.optimizer().within_budget(self._convert_input(given))
 
     def optimizer(self, **arguments: Any) -> ContextOptimizer:
-        """Return what fits the messages of one call.
+        """Return the optimizer of one call.
 
         Args:
             arguments: Arguments of the call, such as the ones that `bind_tools` binds.
         """
-        return self.request_fitting.optimizer_for(self.bind(**arguments) if arguments else self)
+        return self.fit_settings.optimizer_for(self.bind(**arguments) if arguments else self)
 
     def generate(
         self,
@@ -179,28 +175,13 @@ class OptimizedChatModel(_ChatModel):
 
     def _fit(self, optimizer: ContextOptimizer, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         optimized = optimizer.fit(messages)
-        type(self).reports.last = optimized.report
+        self._keep_report(optimized.report)
         return optimized.value  # type: ignore[no-any-return]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the model's own class and the settings; the optimized class is made anew."""
-        return _unpickled, (self.plain_class, self.request_fitting), self.__getstate__()
 
 
 def _optimized(model: BaseChatModel, plain: type[BaseChatModel], fitting: PerCallOptimizer) -> OptimizedChatModel:
-    copied = _unpickled(plain, fitting)
+    # `plain` makes the class concrete.
+    copied = empty_model(OptimizedChatModel, plain, fitting)  # type: ignore[type-abstract]
     copied.__setstate__(model.model_copy().__getstate__())
     copied.optimizer()  # a model without a window is an error now, not at the first call
     return copied
-
-
-def _unpickled(plain: type[BaseChatModel], fitting: PerCallOptimizer) -> OptimizedChatModel:
-    """Return an empty model of a class that is `plain` with fitting added.
-
-    The settings belong to the class, so that LangChain can make models of it from fields alone, as its configurable
-    fields do. Its name is the plain one, by which providers, traces and caches know the model.
-    """
-    names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__, "__doc__": plain.__doc__}
-    made: Any = new_class(plain.__name__, (OptimizedChatModel, plain), {}, lambda namespace: namespace.update(names))
-    made.plain_class, made.request_fitting, made.reports = plain, fitting, Reports()
-    return made.__new__(made)  # type: ignore[no-any-return]

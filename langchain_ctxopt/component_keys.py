@@ -1,4 +1,4 @@
-"""Under which keys of a prompt's input dict the four components and the extra sections are."""
+"""The keys of a prompt's input dict under which the four components and the extra sections are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ComponentKeys:
     """The key of each component; None for one that the input does not have.
 
     Args:
-        system: Key of the system text.
+        system: Key of the system prompt.
         query: Key of the query.
         documents: Key of the documents.
         history: Key of the messages.
@@ -47,21 +47,21 @@ def component_keys(
 ) -> ComponentKeys:
     """Return the keys that were named, else the first usual ones that the prompt uses and the input has.
 
-    What stands under a usual key but is of another kind, such as documents that are one text already, is no component:
-    it is counted with the rest of the prompt and not cut. A component that is None is not there.
+    A value of another kind under a usual key, such as documents that are one string already, is no component: it is
+    counted with the rest of the prompt and not cut. A component that is None is missing.
 
     Args:
         named: The key that the caller named for each component, or None.
         prompt: The prompt that follows.
         values: The prompt's input.
-        joined_documents: Whether documents may be there as one text already, as an earlier fit gives them; that text is
+        joined_documents: Whether documents may be one string already, as an earlier fit returns them; that string is
             counted and not cut.
         sections: Keys of extra sections.
 
     Raises:
         ValueError: A variable of the prompt is missing, a named key is not in the input or not in the prompt, a section
             has the key of a component, or the input has neither component nor section.
-        TypeError: What stands under a named key cannot be cut.
+        TypeError: The value under a named key cannot be cut.
     """
     used = _variables(prompt, values)
     taken = {key for key in named.values() if key is not None}
@@ -94,7 +94,7 @@ def most_messages(prompt: BasePromptTemplate[Any], key: str) -> int | None:
 
 
 def stand_alone(prompt: BasePromptTemplate[Any], key: str | None) -> bool:
-    """Tell whether the prompt renders the messages under `key` once, as messages, and uses them for nothing else."""
+    """Return whether the prompt renders the messages under `key` once, as messages, and uses them for nothing else."""
     if key is None:
         return False
     parts = prompt.messages if isinstance(prompt, ChatPromptTemplate) else ()
@@ -140,7 +140,7 @@ def _check_named(component: str, key: str, used: frozenset[str], values: Mapping
         message = f"`{component}_key` is {key!r}, but the prompt uses only {_listed(sorted(used))}"
         raise ValueError(message)
     if values[key] is not None and not _fits(component, values[key]):
-        kind = "a list or tuple" if component in _LISTS else "a text or a list of texts"
+        kind = "a list or tuple" if component in _LISTS else "a string or a list of strings"
         message = f"{key!r} of the input must be {kind} to serve as `{component}_key`, got {type(values[key]).__name__}"
         raise TypeError(message)
 

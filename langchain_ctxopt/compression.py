@@ -1,4 +1,4 @@
-"""One compression: retrieved documents in, those that fit and the account of them out."""
+"""One compression: retrieved documents are packed into a token budget, and the report says what became of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 
-from ctxopt_core import DocumentPolicy, FitReport, Packing, TokenCounter, pack_documents
+from ctxopt_core import DocumentPolicy, FitReport, pack_documents
 from ctxopt_core.adapters import ModelBudget, packed_report
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments, document_views, with_text
 
@@ -18,20 +18,17 @@ _NOTHING_FITS_WHOLE = "no document fits into the budget whole, and the policy ke
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
-    """What a compression gives back.
+    """What a compression returns.
 
     Args:
         documents: The kept documents in reading order: whole ones are the identical objects, the others are copies.
         report: What was kept, cut and dropped, and why.
+        lost_everything: Whether there were documents to keep, and none of them fitted into the budget.
     """
 
     documents: list[LangChainDocument]
     report: FitReport
-
-    @property
-    def lost_everything(self) -> bool:
-        """Whether there were documents to keep, and the budget had room for none of them."""
-        return not self.documents and any(row.reason == "budget" for row in self.report.documents)
+    lost_everything: bool
 
 
 def compress(
@@ -42,7 +39,7 @@ def compress(
     policy: DocumentPolicy,
     score: str | ScoreOf | None,
 ) -> Compression:
-    """Choose what to keep of the documents of `rendering`, so that they count at most `max_tokens` as it joins them.
+    """Choose what to keep of the documents of `rendering`, so that they have at most `max_tokens` when it joins them.
 
     Raises:
         TypeError: An item is not a LangChain document, or a score function returned something else than a number.
@@ -52,25 +49,26 @@ def compress(
     views = document_views(originals, score)
     packing = pack_documents(views, max_tokens, counter, query=query, policy=policy, rendering=rendering)
     kept = [with_text(originals[i], packing.texts.get(i, originals[i].page_content)) for i in packing.kept]
-    report = packed_report(
-        views,
-        packing,
-        max_tokens,
-        model_budget,
-        count_before=lambda: _before(rendering, counter),
-        notes=_notes(packing, policy),
-    )
-    return Compression(documents=kept, report=report)
+    lost_everything = not packing.kept and "budget" in packing.dropped.values()
+    nothing_fits = _NOTHING_FITS if policy.passages else _NOTHING_FITS_WHOLE
+
+    def count_before() -> int:
+        rendered = (rendering.render(i, original.page_content) for i, original in enumerate(originals))
+        return counter.count(rendering.separator.join(rendered))
+
+    notes = (nothing_fits,) if lost_everything else ()
+    report = packed_report(views, packing, max_tokens, model_budget, count_before=count_before, notes=notes)
+    return Compression(documents=kept, report=report, lost_everything=lost_everything)
 
 
 def query_and_documents(
     values: Any, query_keys: Sequence[str], documents_keys: Sequence[str]
 ) -> tuple[str, Sequence[LangChainDocument]]:
-    """Return the first text under one of the query's keys and the first list under one of the documents' keys.
+    """Return the first string under one of the query's keys and the first list under one of the documents' keys.
 
     Raises:
         TypeError: `values` is no mapping.
-        ValueError: There is no text or no list under the keys.
+        ValueError: There is no string or no list under the keys.
     """
     if not isinstance(values, Mapping):
         message = (
@@ -80,7 +78,7 @@ def query_and_documents(
         raise TypeError(message)
     query = next((values[key] for key in query_keys if isinstance(values.get(key), str)), None)
     if query is None:
-        raise ValueError(_missing(values, "text", query_keys, "query_key"))
+        raise ValueError(_missing(values, "string", query_keys, "query_key"))
     lists = (values[key] for key in documents_keys if is_list(values.get(key)))
     documents = next(lists, None)
     if documents is None:
@@ -89,22 +87,10 @@ def query_and_documents(
 
 
 def is_list(value: object) -> bool:
-    """Tell whether a value can be a list of documents."""
+    """Return whether a value can be a list of documents."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _missing(values: Mapping[Any, Any], kind: str, keys: Sequence[str], setting: str) -> str:
     there = ", ".join(f"{key!r} ({type(value).__name__})" for key, value in values.items()) or "nothing"
     return f"the input has no {kind} under {' or '.join(map(repr, keys))}, it has {there}; name the key as `{setting}`"
-
-
-def _notes(packing: Packing, policy: DocumentPolicy) -> tuple[str, ...]:
-    if packing.kept or "budget" not in packing.dropped.values():
-        return ()
-    return (_NOTHING_FITS if policy.passages else _NOTHING_FITS_WHOLE,)
-
-
-def _before(rendering: TemplatedDocuments, counter: TokenCounter) -> int:
-    """Count all documents as they came, rendered and joined."""
-    rendered = (rendering.render(i, original.page_content) for i, original in enumerate(rendering.originals))
-    return counter.count(rendering.separator.join(rendered))

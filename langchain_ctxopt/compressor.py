@@ -1,23 +1,22 @@
-"""The documents component alone, as a compressor of a LangChain retriever or a step of a chain."""
+"""Retrieved documents fitted into a token budget, as a document compressor or as a step of a chain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager, Callbacks
+from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, PrivateAttr, field_serializer
+from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 
-from ctxopt_core import BudgetWarning, DocumentPolicy, FitReport, Shares
+from ctxopt_core import BudgetWarning, DocumentPolicy, FitReport
 from ctxopt_core.adapters import (
+    BudgetSettings,
     ModelBudget,
-    Percent,
-    checked_share,
+    copy_with,
     in_worker,
-    model_budget_of,
     plain_fields,
     tokens_of_share,
     warn_once,
@@ -25,32 +24,26 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments
-from langchain_ctxopt.events import REPORT_EVENT
+from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.model_settings import optional_settings
-from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit
-
-_SHARES = Shares()
-
-
-Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
-"""A percentage above 0, or None."""
+from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share
 
 
 class ContextOptimizerCompressor(BaseDocumentCompressor):
-    """Fits retrieved documents into a token budget, counted as the prompt will hold them.
+    """Fits the chunks of a retriever into a token budget, counted as the prompt will render them.
 
-    It goes wherever LangChain takes a document compressor: into a `ContextualCompressionRetriever`, into a
-    `DocumentCompressorPipeline`, or by `as_runnable` into a chain. Documents that are kept whole are the identical
-    objects; of one that is kept in part a copy with the new text is returned, with its class, id and metadata. The
-    documents and the list that are given stay as they are.
+    It is a document compressor of LangChain. Use it in a `ContextualCompressionRetriever`, in a
+    `DocumentCompressorPipeline` after a compressor that reranks, or as a step of a chain with `as_runnable`. Documents
+    that are kept whole are the identical objects; one that is kept in part is returned as a copy with the new text and
+    the same class, id and metadata. The documents and the list that are given are not changed.
 
-    The budget is either `max_tokens`, or a part of the input budget of `model`. Where it has no room for any document,
-    not even in part, because the template alone is larger, say, none is returned: a `BudgetWarning` is given once for
-    each such budget, and the report says it each time.
+    The budget is either `max_tokens`, or a part of the input budget of `model`. Where no document fits, not even in
+    part, for example because the template alone is larger, none is returned: a `BudgetWarning` is given once for each
+    such budget, and each report says it.
 
     Attributes:
-        max_tokens: The most that the kept documents may count together, in tokens, rendered by `document_prompt` and
-            joined by `document_separator`.
+        max_tokens: The most tokens that the kept documents may have together, rendered by `document_prompt` and joined
+            by `document_separator`.
         model: A model name or a LangChain model. Without `max_tokens`, its window decides the budget; with it, the
             model only decides the tokenizer.
         share: The part of the model's input budget that documents may take, as a percentage; by default the documents'
@@ -58,9 +51,9 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         documents: How documents are chosen, as `DocumentPolicy` or a mapping.
         score_key: Where a document's score is: a metadata key or a function; by default `relevance_score` or `score`.
             `documents.score_order` says which scores are better.
-        document_prompt: Formats one document, for counting: the one that the chain will format it by. By default its
-            bare text. A text is taken as a template.
-        document_separator: What the chain will put between two documents.
+        document_prompt: Formats one document, for counting: the template with which the chain will format it. By
+            default a document is its text. A string is taken as a template.
+        document_separator: What the chain will join two documents with.
         token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
         on_report: Called with the report of each compression: a `FitReport` of the documents alone.
 
@@ -68,6 +61,15 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         ValueError: A setting is out of its range, neither `max_tokens` nor `model` is given, `share` is given without
             a model or beside `max_tokens`, or it is less than one token.
         TypeError: `model` is no model.
+
+    Example:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_ctxopt import ContextOptimizerCompressor
+        >>> compressor = ContextOptimizerCompressor(max_tokens=50, token_counter=len)  # a character is a token
+        >>> chunks = ["Rome is old and large.", "Paris is the capital of France.", "Oslo is in Norway."]
+        >>> documents = [Document(chunk) for chunk in chunks]
+        >>> [kept.page_content for kept in compressor.compress_documents(documents, "What is the capital of France?")]
+        ['Paris is the capital of France.']
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, protected_namespaces=())
@@ -86,7 +88,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
     _budget: int = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Work out budget and tokenizer once."""
+        """Find out budget and tokenizer once."""
         super().model_post_init(context)
         if self.share is not None and (self.max_tokens is not None or self.model is None):
             message = "`share` is a part of the window of `model`: give it with `model` and without `max_tokens`"
@@ -94,23 +96,14 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         if self.max_tokens is None and self.model is None:
             message = "give `max_tokens`, or a `model` whose window says how much fits"
             raise ValueError(message)
-        self._model_budget = model_budget_of(
-            optional_settings(self.model),
-            token_counter=self.token_counter,
-            context_window=None,
-            max_input_tokens=self.max_tokens,
-            output_reserve=None,
-            safety_margin=0,
-            target_tokens=None,
-            trigger=1.0,
-            shares=_SHARES,
-        )
+        settings = BudgetSettings(max_input_tokens=self.max_tokens, token_counter=self.token_counter)
+        self._model_budget = settings.model_budget(optional_settings(self.model))
         budget = self._model_budget.budget
         self._budget = tokens_of_share(self.share, budget) if self.max_tokens is None else self.max_tokens
 
     @property
     def budget_tokens(self) -> int:
-        """The most that the kept documents may count together, in tokens."""
+        """The most tokens that the kept documents may have together."""
         return self._budget
 
     def compress_documents(
@@ -120,18 +113,16 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
 
         Args:
             documents: The retrieved documents.
-            query: What is asked, by which documents and passages are chosen; an empty text leaves it to the scores.
-            callbacks: Where the report goes, as the event `ctxopt_report`.
+            query: The question, by which documents and passages are chosen; an empty string leaves it to the scores.
+            callbacks: Receive the report as the event `ctxopt_report`.
 
         Raises:
-            TypeError: `query` is no text, `documents` is no list of LangChain documents, or a score function returned
+            TypeError: `query` is no string, `documents` is no list of LangChain documents, or a score function returned
                 something else than a number.
             ValueError: A document lacks a metadata key that `document_prompt` needs.
         """
         compression = self._compressed_and_reported(documents, query)
-        if callbacks is not None:
-            manager = CallbackManager.configure(callbacks)
-            manager.on_custom_event(REPORT_EVENT, compression.report.to_event(), manager.parent_run_id)
+        send_report(compression.report, callbacks)
         return compression.documents
 
     async def acompress_documents(
@@ -142,31 +133,28 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         A scorer that can be awaited is awaited on the event loop.
         """
         compression = await in_worker(self._compressed_and_reported, documents, query)
-        if callbacks is not None:
-            manager = AsyncCallbackManager.configure(callbacks)
-            await manager.on_custom_event(REPORT_EVENT, compression.report.to_event(), manager.parent_run_id)
+        await asend_report(compression.report, callbacks)
         return compression.documents
 
     def plan(self, documents: Sequence[Document], query: str) -> FitReport:
-        """Return the report that a compression would give. Nobody else is told."""
+        """Return the report of what a compression would do. Neither callbacks nor `on_report` receive it."""
         return self._compressed(documents, query).report
 
     def with_changes(self, **changes: Any) -> ContextOptimizerCompressor:
         """Return a copy with other settings, validated as at construction."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self)(**{**fields, **changes})
+        return copy_with(self, changes)
 
     def as_runnable(
         self, *, query_key: str | None = None, documents_key: str | None = None
     ) -> Runnable[dict[str, Any], list[Document]]:
-        """Return a step for chains: it takes a dict with a query and documents, and gives the documents that fit.
+        """Return a step for chains: it takes a dict with a query and documents, and returns the documents that fit.
 
         It goes after a map, as in `{"documents": retriever, "query": RunnablePassthrough()} | step`, or into
         `RunnablePassthrough.assign(context=step)`, where the other keys stay. An input that lacks one of the two is a
-        ValueError that says what there is.
+        ValueError that says what the input has.
 
         Args:
-            query_key: Key of the query; by default the first of `question`, `query`, `input` that holds a text.
+            query_key: Key of the query; by default the first of `question`, `query`, `input` that holds a string.
             documents_key: Key of the documents; by default the first of `context`, `documents` that holds a list.
         """
         query_keys = USUAL_KEYS["query"] if query_key is None else (query_key,)
@@ -189,7 +177,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
 
     @field_serializer("document_prompt")
     def _plain_template(self, template: BasePromptTemplate[str] | None) -> Any:
-        """Dump a template as the text that makes it again, where one does."""
+        """Dump a template as the string that it can be made of, where one can."""
         if not isinstance(template, PromptTemplate) or template.template_format != "f-string":
             return template
         return template.template if PromptTemplate.from_template(template.template) == template else template
@@ -208,7 +196,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
 
     def _compressed(self, documents: Sequence[Document], query: str) -> Compression:
         if not isinstance(query, str):
-            message = f"`query` must be a text, got {type(query).__name__}; give '' to leave the choice to the scores"
+            message = f"`query` must be a string, got {type(query).__name__}; give '' to leave the choice to the scores"
             raise TypeError(message)
         if not is_list(documents):
             message = f"`documents` must be a list of LangChain documents, got {type(documents).__name__}"

@@ -1,121 +1,193 @@
-"""The stage before the prompt: a dict in, the same dict with cut components out."""
+"""The input dict of a prompt: the components and sections in it, and the same dict with what fits of them."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.documents import Document as LangChainDocument
 from langchain_core.prompts import BasePromptTemplate
 
 from ctxopt_core import ContextRequest, Document, FittedContext, Section
 from ctxopt_core.adapters import DocumentRendering, Draft
-from langchain_ctxopt.component_keys import ComponentKeys, component_keys, most_messages, stand_alone
-from langchain_ctxopt.documents import ListedDocuments, TemplatedDocuments, document_views
+from langchain_ctxopt.component_keys import ComponentKeys, component_keys, most_messages
+from langchain_ctxopt.documents import ListedDocuments, ScoreOf, TemplatedDocuments, document_views, with_text
+from langchain_ctxopt.message_input import kept_messages
 from langchain_ctxopt.message_views import LangChainMessages
-from langchain_ctxopt.prompt_renderer import PromptInput, PromptRenderer, entry_texts
-
-if TYPE_CHECKING:
-    from langchain_ctxopt.optimizer import ContextOptimizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DictInput:
-    """One dict on its way to the prompt.
+    """An input dict and the components in it.
 
     Args:
-        given: The dict and its keys.
+        values: The dict as the caller gave it.
+        keys: Under which key each component is.
         documents: Views of its documents.
+        history: The messages that the prompt renders: all that were given, or the newest of them.
         sections: Its extra sections.
-        renderer: The prompt as the frame of the request.
+        rendering: How one document is rendered.
+        as_text: Whether documents leave as one string.
     """
 
-    given: PromptInput
+    values: Mapping[str, Any]
+    keys: ComponentKeys
     documents: tuple[Document, ...]
+    history: Sequence[Any]
     sections: tuple[Section, ...]
-    renderer: PromptRenderer
+    rendering: DocumentRendering
+    as_text: bool
 
     @classmethod
-    def of(cls, optimizer: ContextOptimizer, prompt: BasePromptTemplate[Any], values: Mapping[str, Any]) -> DictInput:
+    def of(
+        cls,
+        values: Mapping[str, Any],
+        prompt: BasePromptTemplate[Any],
+        *,
+        named: Mapping[str, str | None],
+        section_limits: Mapping[str, int],
+        score_key: str | ScoreOf | None,
+        as_text: bool,
+        template: BasePromptTemplate[str] | None,
+        separator: str | None,
+    ) -> DictInput:
         """Find the components in a dict.
+
+        Args:
+            values: The dict.
+            prompt: The prompt that it is for.
+            named: The key that the caller named for each component, or None.
+            section_limits: The limit of each extra section in tokens, by its key.
+            score_key: Where a document's score is.
+            as_text: Whether documents leave as one string.
+            template: Formats one document, or None.
+            separator: What joins two documents, or None.
 
         Raises:
             ValueError: A variable of the prompt or a key that was named is missing, or there is no component at all.
             TypeError: A component or a section is of a type that cannot be cut.
         """
-        named = {
-            "system": optimizer.system_key,
-            "query": optimizer.query_key,
-            "documents": optimizer.documents_key,
-            "history": optimizer.history_key,
-        }
-        as_text = optimizer.documents_as == "text"
-        limits = optimizer.sections or {}
-        keys = component_keys(named, prompt, values, joined_documents=as_text, sections=limits)
+        keys = component_keys(named, prompt, values, joined_documents=as_text, sections=section_limits)
         originals = values[keys.documents] if keys.documents is not None else ()
-        rendering = _rendering(optimizer, originals)
-        given = PromptInput(
-            values=values, keys=keys, history=_history(prompt, keys, values), as_text=as_text, rendering=rendering
+        newest = most_messages(prompt, keys.history) if keys.history is not None else None
+        history = values[keys.history] if keys.history is not None else ()
+        rendering: DocumentRendering
+        if as_text or template is not None or separator is not None:
+            joined_by = "\n\n" if separator is None else separator
+            rendering = TemplatedDocuments(originals=originals, template=template, separator=joined_by)
+        else:
+            # Nothing says how a later step formats them: a template prints the list as Python does.
+            rendering = ListedDocuments(originals=originals)
+        return cls(
+            values=values,
+            keys=keys,
+            documents=document_views(originals, score_key),
+            history=history if newest is None else history[-newest:],
+            sections=tuple(
+                Section(name=key, entries=_entries(key, values[key]), max_tokens=section_limits[key])
+                for key in keys.sections
+            ),
+            rendering=rendering,
+            as_text=as_text,
         )
-        renderer = PromptRenderer(
-            prompt=prompt,
-            given=given,
-            counted_as_text=isinstance(rendering, TemplatedDocuments) and not as_text,
-            is_additive=_are_messages(given.history) and stand_alone(prompt, keys.history),
-        )
-        sections = tuple(
-            Section(name=key, entries=entry_texts(key, values[key]), max_tokens=limits[key]) for key in keys.sections
-        )
-        documents = document_views(originals, optimizer.score_key)
-        return cls(given=given, documents=documents, sections=sections, renderer=renderer)
 
     def request(self, schemas: Sequence[Mapping[str, Any] | str]) -> ContextRequest:
         """Return the request that the dict and the model's tools make."""
-        given = self.given
         return ContextRequest(
-            system=_texts(given.values, given.keys.system),
-            query=_texts(given.values, given.keys.query),
+            system=_strings(self.values, self.keys.system),
+            query=_strings(self.values, self.keys.query),
             documents=self.documents,
-            history=LangChainMessages(given.history),
+            history=LangChainMessages(self.history),
             tools=tuple(schemas),
             sections=self.sections,
         )
 
     def output(self, fitted: FittedContext) -> Any:
         """Return the dict with what fits; the identical dict where nothing had to change."""
-        joined = self.given.as_text and self.given.keys.documents is not None
-        if fitted.unchanged and not joined:
-            return self.given.values
+        if fitted.unchanged and not (self.as_text and self.keys.documents is not None):
+            return self.values
         documents = tuple(zip(fitted.documents.kept, fitted.document_texts(), strict=True))
         draft = Draft(system=fitted.system, query=fitted.query, documents=documents, trimming=fitted.history)
-        return self.given.with_parts(draft, dict(zip(self.given.keys.sections, fitted.sections, strict=True)))
+        sections = dict(zip(self.keys.sections, fitted.sections, strict=True))
+        return self.with_parts(draft, sections, joined=self.as_text)
+
+    def with_parts(self, draft: Draft, sections: Mapping[str, Sequence[str]], *, joined: bool) -> dict[str, Any]:
+        """Return the dict with other parts; what is kept whole stays the identical object.
+
+        Args:
+            draft: What is kept of the components.
+            sections: The entries that are kept of each section, by its key.
+            joined: Whether documents are rendered and joined to one string.
+        """
+        values, keys = dict(self.values), self.keys
+        for key, entries in sections.items():
+            values[key] = _with_newest(values[key], entries)
+        if keys.system is not None:
+            values[keys.system] = _in_kind(values[keys.system], draft.system)
+        if keys.query is not None:
+            values[keys.query] = _in_kind(values[keys.query], draft.query)
+        if keys.documents is not None and joined:
+            rendered = (self.rendering.render(index, text) for index, text in draft.documents)
+            values[keys.documents] = self.rendering.separator.join(rendered)
+        elif keys.documents is not None:
+            originals = values[keys.documents]
+            kept = [with_text(originals[index], text) for index, text in draft.documents]
+            values[keys.documents] = _same_kind(originals, kept)
+        if keys.history is not None:
+            values[keys.history] = _same_kind(values[keys.history], kept_messages(self.history, draft.trimming))
+        return values
 
 
-def _rendering(optimizer: ContextOptimizer, originals: Sequence[Any]) -> DocumentRendering:
-    """Documents are joined text where a template or a separator says so, else what Python prints of a list of them."""
-    template, separator = optimizer.document_prompt, optimizer.document_separator
-    if optimizer.documents_as == "documents" and template is None and separator is None:
-        return ListedDocuments(originals=originals)
-    return TemplatedDocuments(
-        originals=originals, template=template, separator="\n\n" if separator is None else separator
-    )
-
-
-def _history(prompt: BasePromptTemplate[Any], keys: ComponentKeys, values: Mapping[str, Any]) -> Sequence[Any]:
-    if keys.history is None:
-        return ()
-    messages: Sequence[Any] = values[keys.history]
-    newest = most_messages(prompt, keys.history)
-    return messages if newest is None else messages[-newest:]
-
-
-def _are_messages(history: Sequence[Any]) -> bool:
-    return all(issubclass(kind, BaseMessage) for kind in set(map(type, history)))
-
-
-def _texts(values: Mapping[str, Any], key: str | None) -> tuple[str, ...]:
+def _strings(values: Mapping[str, Any], key: str | None) -> tuple[str, ...]:
     if key is None:
         return ()
     value = values[key]
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _entries(key: str, value: object) -> tuple[str, ...]:
+    """Return the entries of a section as strings; a string is its one entry."""
+    if isinstance(value, str):
+        return (value,) if value else ()
+    if not isinstance(value, (list, tuple)):
+        message = (
+            f"section {key!r} of the input must be a string or a list of strings or documents, got "
+            f"{type(value).__name__}"
+        )
+        raise TypeError(message)
+    for position, entry in enumerate(value):
+        if not isinstance(entry, (str, LangChainDocument)):
+            message = (
+                f"item {position} of section {key!r} must be a string or a langchain_core Document, got "
+                f"{type(entry).__name__}; pass the string that the prompt shall show"
+            )
+            raise TypeError(message)
+    return tuple(entry if isinstance(entry, str) else entry.page_content for entry in value)
+
+
+def _with_newest(given: Any, entries: Sequence[str]) -> Any:
+    """Return a section with its newest entries, of which the very last may be shortened."""
+    if isinstance(given, str):
+        return _in_kind(given, tuple(entries))
+    kept = list(given[len(given) - len(entries) :])
+    if kept:
+        kept[-1] = with_text(kept[-1], entries[-1]) if isinstance(kept[-1], LangChainDocument) else entries[-1]
+    return _same_kind(given, kept)
+
+
+def _in_kind(given: Any, strings: tuple[str, ...]) -> Any:
+    """Return strings as what was given: one for a string, a list for a list; what was given when it is unchanged."""
+    if isinstance(given, str):
+        kept = strings[0] if strings else ""
+        return given if kept == given else kept
+    unchanged = tuple(given) == strings or not (strings or any(given))
+    return given if unchanged else type(given)(strings)
+
+
+def _same_kind(given: Any, items: list[Any]) -> Any:
+    """Return items as a list or a tuple, as they were given; the very object given when they are all of it."""
+    if len(items) == len(given) and all(map(operator.is_, items, given)):
+        return given
+    return tuple(items) if isinstance(given, tuple) else items

@@ -1,4 +1,4 @@
-"""LangChain documents as the prompt will hold them."""
+"""LangChain documents: how the prompt renders them, and the views of them that the core selects from."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class TemplatedDocuments:
 
     Args:
         originals: The documents as they were given.
-        template: Formats one document; None for its bare text.
-        separator: What stands between two documents.
+        template: Formats one document; None for its text alone.
+        separator: What joins two documents.
     """
 
     originals: Sequence[LangChainDocument]
@@ -60,7 +60,7 @@ class ListedDocuments:
 
 
 def with_text(document: LangChainDocument, text: str) -> LangChainDocument:
-    """Return the document itself when that is its text, else a copy with the text; id and metadata stay."""
+    """Return the document itself when `text` is its text, else a copy with it and the same id and metadata."""
     if document.page_content == text:
         return document
     return document.model_copy(update={"page_content": text, "metadata": dict(document.metadata)})
@@ -72,7 +72,7 @@ def document_views(documents: Sequence[Any], score_of: ScoreOf | str | None) -> 
     Args:
         documents: The documents.
         score_of: Where the score is: a metadata key, a function, or None to look for `relevance_score` and `score`.
-            A key whose value is no number counts as missing; what a function returns must be a number or None.
+            A key whose value is no number is taken as missing; a function must return a number or None.
 
     Raises:
         TypeError: An item is not a LangChain document, or a score function returned something else than a number.
@@ -82,7 +82,7 @@ def document_views(documents: Sequence[Any], score_of: ScoreOf | str | None) -> 
         if not isinstance(document, LangChainDocument):
             message = (
                 f"item {position} of the documents must be a langchain_core Document, got {type(document).__name__}; "
-                "wrap texts as Document(page_content=...)"
+                "wrap strings as Document(page_content=...)"
             )
             raise TypeError(message)
         source = document.metadata.get("source")

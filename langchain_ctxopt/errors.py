@@ -12,6 +12,15 @@ class RequestOverflowError(ContextBudgetError, ContextOverflowError):
 
     It is both a `ContextBudgetError` and LangChain's `ContextOverflowError`, so that `with_fallbacks` to a model with a
     larger window, written for a provider's overflow, works for this one as well.
+
+    Example:
+        >>> from langchain_ctxopt import ContextOptimizer, RequestOverflowError
+        >>> optimizer = ContextOptimizer(max_input_tokens=60, protect=("query",), token_counter=len)
+        >>> try:
+        ...     optimizer.invoke("What is wrong with this log? " * 10)
+        ... except RequestOverflowError as error:
+        ...     print(f"{error.needed} tokens are needed, {error.available} are available")
+        300 tokens are needed, 60 are available
     """
 
     @classmethod

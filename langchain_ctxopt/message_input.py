@@ -1,77 +1,91 @@
-"""The kinds of input that a model step may be given, and the same kind given back."""
+"""Messages as the input of a model step, in any kind that a chat model takes, and the same kind with what fits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue, PromptValue, StringPromptValue
 
-from ctxopt_core import ContextBudgetError, ContextRequest, FitReport
-from ctxopt_core.adapters import Draft
-from langchain_ctxopt.message_views import LangChainMessages
-from langchain_ctxopt.prompt_renderer import kept_messages
+from ctxopt_core import ContextBudgetError, ContextRequest, FittedContext, Trimming
+from ctxopt_core.adapters import kept_items
+from langchain_ctxopt.message_views import LangChainMessages, placeholder_item, shortened_item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizedInput:
-    """What a fit gives back.
+class MessageInput:
+    """An input that is not a dict.
 
     Args:
-        value: The input, in the kind in which it was given, now within the budget; the identical object if it fitted.
-        report: What was kept, cut and dropped, and why.
+        given: The input as the caller gave it.
+        messages: Its messages.
     """
 
-    value: Any
-    report: FitReport
+    given: Any
+    messages: Sequence[Any]
+
+    @classmethod
+    def of(cls, given: Any) -> MessageInput:
+        """Find the messages of an input.
+
+        Raises:
+            TypeError: It is nothing that a chat model takes.
+        """
+        return cls(given=given, messages=_messages_of(given))
+
+    def request(self, schemas: Sequence[Mapping[str, Any] | str]) -> ContextRequest:
+        """Return the request that the messages and the model's tools make."""
+        return ContextRequest(history=LangChainMessages(self.messages), tools=tuple(schemas))
+
+    def output(self, fitted: FittedContext) -> Any:
+        """Return what fits in the kind of the input; the identical object where nothing had to change.
+
+        Raises:
+            ContextBudgetError: Nothing was kept, and an input without messages is no input for a model.
+        """
+        given = self.given
+        if fitted.unchanged:
+            return given
+        kept = kept_messages(self.messages, fitted.history)
+        if not kept:
+            message = (
+                "nothing of the input fits: not one message has room; use a larger context window or a shorter input"
+            )
+            raise ContextBudgetError(message)
+        if isinstance(given, (str, BaseMessage)):
+            return kept[0]
+        if isinstance(given, StringPromptValue):
+            return StringPromptValue(text=kept[0])
+        if isinstance(given, ChatPromptValue):
+            return given.model_copy(update={"messages": kept})
+        if isinstance(given, PromptValue):
+            return ChatPromptValue(messages=kept)
+        return tuple(kept) if isinstance(given, tuple) else kept
 
 
-def messages_of(given: Any) -> Sequence[Any]:
-    """Return the messages of an input that is not a dict.
+def kept_messages(originals: Sequence[Any], trimming: Trimming) -> list[Any]:
+    """Return the kept messages: originals, copies where shortened, and the placeholder where there is one."""
+    return kept_items(
+        originals,
+        trimming,
+        shortened=lambda index, cut: shortened_item(originals[index], cut),
+        placeholder=lambda text, after: placeholder_item(text, originals[after]),
+    )
 
-    Raises:
-        TypeError: It is nothing that a chat model takes.
-    """
-    if isinstance(given, (str, StringPromptValue)):
-        return [given if isinstance(given, str) else given.text]
+
+def _messages_of(given: Any) -> Sequence[Any]:
+    if isinstance(given, (str, BaseMessage)):
+        return [given]
+    if isinstance(given, StringPromptValue):
+        return [given.text]
     if isinstance(given, ChatPromptValue):
         return given.messages
     if isinstance(given, PromptValue):
         return given.to_messages()
-    if isinstance(given, BaseMessage):
-        return [given]
     if isinstance(given, Sequence) and not isinstance(given, bytes):
         return given
     kind = type(given).__name__
-    message = f"the input must be a dict for the prompt, a PromptValue, a list of messages or a text, got {kind}"
+    message = f"the input must be a dict for the prompt, a PromptValue, a list of messages or a string, got {kind}"
     raise TypeError(message)
-
-
-def request_of_messages(messages: Sequence[Any], tools: Sequence[Any]) -> ContextRequest:
-    """Return the request that a list of messages is."""
-    return ContextRequest(history=LangChainMessages(messages), tools=tuple(tools))
-
-
-def in_kind(given: Any, messages: Sequence[Any], draft: Draft) -> Any:
-    """Return the kept messages in the kind of the input.
-
-    Raises:
-        ContextBudgetError: Nothing was kept, and an input without messages is no input for a model.
-    """
-    kept = kept_messages(messages, draft)
-    if not kept:
-        message = "nothing of the input fits: not one message has room; use a larger context window or a shorter input"
-        raise ContextBudgetError(message)
-    if isinstance(given, str):
-        return kept[0]
-    if isinstance(given, StringPromptValue):
-        return StringPromptValue(text=kept[0])
-    if isinstance(given, ChatPromptValue):
-        return given.model_copy(update={"messages": kept})
-    if isinstance(given, PromptValue):
-        return ChatPromptValue(messages=kept)
-    if isinstance(given, BaseMessage):
-        return kept[0]
-    return tuple(kept) if isinstance(given, tuple) else kept

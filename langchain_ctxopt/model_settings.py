@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.language_models import BaseLanguageModel
@@ -20,14 +19,6 @@ _NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
 _WINDOW_ATTRIBUTES = ("num_ctx", "n_ctx")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """A model, and the arguments that the bindings around it add to each call."""
-
-    model: BaseLanguageModel[Any]
-    bound: Mapping[str, Any] = field(default_factory=dict)
-
-
 def optional_settings(model: object) -> ModelInfo | None:
     """Return what a model name or a model object says; None where there is neither.
 
@@ -42,70 +33,63 @@ def optional_settings(model: object) -> ModelInfo | None:
 def settings_of(model: object) -> ModelInfo:
     """Read a model object, through bindings, retries, fallbacks, alternatives and sequences around it.
 
-    Of a model with fallbacks the first one counts, of configurable alternatives the one that is configured.
+    Of a model with fallbacks the first one is read, of configurable alternatives the one that is configured.
 
     Raises:
         TypeError: There is no language model in it.
     """
-    found = _find(model, {}, {})
+    found, bound = _find(model, {}, {})
     if found is None:
         message = (
             f"`model` must be a model name or a LangChain language model, got {type(model).__name__}; "
             "give a limit in tokens instead"
         )
         raise TypeError(message)
-    own = replace(_own_settings(found.model), kind=type(model).__name__, schemas=tuple(_schemas(found)))
-    return own.called_with(found.bound)
-
-
-def _own_settings(model: object) -> ModelInfo:
-    profile = getattr(model, "profile", None)
-    profile = profile if isinstance(profile, Mapping) else {}
+    profile = _mapping(getattr(found, "profile", None))
+    # The window that a model is configured with, but no more than its profile says.
+    windows = (_first_tokens(found, _WINDOW_ATTRIBUTES), token_limit(profile.get("max_input_tokens")))
+    sent = {**_mapping(getattr(found, "model_kwargs", None)), **bound}
     return ModelInfo(
-        name=first_name(getattr(model, attribute, None) for attribute in _NAME_ATTRIBUTES),
-        max_input_tokens=_window(model, profile),
+        kind=type(model).__name__,
+        name=first_name(getattr(found, attribute, None) for attribute in _NAME_ATTRIBUTES),
+        max_input_tokens=min((window for window in windows if window is not None), default=None),
         max_output_tokens=token_limit(profile.get("max_output_tokens")),
-        answer_tokens=first_tokens(getattr(model, attribute, None) for attribute in ANSWER_LIMITS),
-    )
+        answer_tokens=_first_tokens(found, ANSWER_LIMITS),
+        schemas=tuple(map(as_sent, schemas_in(sent))),
+    ).called_with(bound)
 
 
-def _window(model: object, profile: Mapping[str, Any]) -> int | None:
-    """Return the window that a model is configured with, but no more than its profile says."""
-    configured = first_tokens(getattr(model, attribute, None) for attribute in _WINDOW_ATTRIBUTES)
-    known = token_limit(profile.get("max_input_tokens"))
-    return min((limit for limit in (configured, known) if limit is not None), default=None)
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
-def _find(step: object, bound: Mapping[str, Any], config: RunnableConfig) -> _Found | None:
-    """Return the first language model inside a runnable; outer arguments and configurations win over inner ones."""
+def _first_tokens(model: object, attributes: Iterable[str]) -> int | None:
+    return first_tokens(getattr(model, attribute, None) for attribute in attributes)
+
+
+def _find(
+    step: object, bound: Mapping[str, Any], config: RunnableConfig
+) -> tuple[BaseLanguageModel[Any] | None, Mapping[str, Any]]:
+    """Return the first language model inside a runnable, and the arguments that the bindings add to each call of it.
+
+    Outer arguments and configurations win over inner ones.
+    """
     if isinstance(step, BaseLanguageModel):
-        return _Found(model=step, bound=bound)
+        return step, bound
     if isinstance(step, RunnableBindingBase):
         return _find(step.bound, {**step.kwargs, **bound}, merge_configs(step.config, config))
     if isinstance(step, RunnableWithFallbacks):
         return _find(step.runnable, bound, config)
     if isinstance(step, DynamicRunnable):
-        return _find(*_prepared(step, bound, config))
-    inside = _steps(step)
-    return next((found for inner in inside if (found := _find(inner, bound, config)) is not None), None)
-
-
-def _prepared(
-    step: DynamicRunnable[Any, Any], bound: Mapping[str, Any], config: RunnableConfig
-) -> tuple[object, Mapping[str, Any], RunnableConfig]:
-    runnable, prepared = step.prepare(config)
-    return runnable, bound, prepared
-
-
-def _steps(step: object) -> Iterable[object]:
+        runnable, prepared = step.prepare(config)
+        return _find(runnable, bound, prepared)
+    inside: Iterable[object] = ()
     if isinstance(step, RunnableSequence):
-        return step.steps
-    return step.steps__.values() if isinstance(step, RunnableParallel) else ()
-
-
-def _schemas(found: _Found) -> list[Mapping[str, Any] | str]:
-    own = getattr(found.model, "model_kwargs", None)
-    return [as_sent(schema) for schema in schemas_in({**(own if isinstance(own, Mapping) else {}), **found.bound})]
+        inside = step.steps
+    elif isinstance(step, RunnableParallel):
+        inside = step.steps__.values()
+    candidates = (_find(inner, bound, config) for inner in inside)
+    return next((found for found in candidates if found[0] is not None), (None, bound))
 
 
 def as_sent(schema: object) -> Mapping[str, Any] | str:

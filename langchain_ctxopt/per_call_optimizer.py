@@ -1,4 +1,4 @@
-"""Settings that are made once, for requests to whichever model is really called."""
+"""Settings that are validated once and make an optimizer for each call, with the model that is really called."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxopt_core import HistoryPolicy
-from ctxopt_core.adapters import RequestSettings, reject_unknown_settings
+from ctxopt_core.adapters import LIMITS, RequestSettings, reject_unknown_settings
 from langchain_ctxopt.optimizer import ContextOptimizer
 
 _DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}
-_LIMITS = ("context_window", "max_input_tokens", "target_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,7 @@ class PerCallOptimizer:
 
         Args:
             settings: What the caller gave; see `RequestSettings`.
-            owner: Whose settings they are, for error messages.
+            owner: The class or function that they were given to, for error messages.
 
         Raises:
             TypeError: There is no such setting.
@@ -39,13 +38,13 @@ class PerCallOptimizer:
         reject_unknown_settings(settings, RequestSettings.__annotations__, owner)
         given = {**_DEFAULTS, **settings}
         # Some limit is needed to be validated with; the model that is called brings its own.
-        limit = {} if any(given.get(name) is not None for name in _LIMITS) else {"target_tokens": 1}
+        limit = {} if any(given.get(name) is not None for name in LIMITS) else {"target_tokens": 1}
         checked = ContextOptimizer(**{**given, **limit})
         return cls(settings={name: getattr(checked, name) for name in given if name not in limit})
 
     @property
-    def has_own_strategy(self) -> bool:
-        """Whether a function of the caller's own chooses what is kept of the history."""
+    def has_custom_strategy(self) -> bool:
+        """Whether a custom history strategy chooses what is kept."""
         history = self.settings.get("history")
         return isinstance(history, HistoryPolicy) and not isinstance(history.strategy, str)
 
@@ -61,7 +60,3 @@ class PerCallOptimizer:
         """
         limit = {} if target_tokens is None else {"target_tokens": target_tokens}
         return ContextOptimizer(model=model, tools=tuple(tools), **{**self.settings, **limit})
-
-    def with_changes(self, changes: Mapping[str, Any], owner: str) -> PerCallOptimizer:
-        """Return a fitting with other settings, validated as at construction."""
-        return PerCallOptimizer.of({**self.settings, **changes}, owner)

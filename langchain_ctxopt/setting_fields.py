@@ -1,4 +1,4 @@
-"""How the settings of the optimizer are checked."""
+"""The pydantic types of the settings, which check what the caller gives."""
 
 from __future__ import annotations
 
@@ -7,57 +7,37 @@ from functools import partial
 from typing import Annotated, Any
 
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
-from pydantic import BeforeValidator, PlainValidator, ValidationInfo
+from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
 
 from ctxopt_core import DocumentPolicy, HistoryPolicy, Shares
-from ctxopt_core.adapters import as_value, optional_token_amount, token_amount
+from ctxopt_core.adapters import Percent, as_value, checked_share, optional_token_amount, token_amount
 from langchain_ctxopt.model_settings import as_sent
 
 
-def checked_prompt(prompt: object) -> BasePromptTemplate[Any] | None:
-    """Return a prompt template as it is.
-
-    Raises:
-        ValueError: It is something else.
-    """
+def _prompt(prompt: object) -> BasePromptTemplate[Any] | None:
     if prompt is None or isinstance(prompt, BasePromptTemplate):
         return prompt
     message = f"`prompt` must be the prompt template that follows in the chain, got {type(prompt).__name__}"
     raise ValueError(message)
 
 
-def checked_template(template: object) -> BasePromptTemplate[str] | None:
-    """Return a document template, a text being taken as a template of it.
-
-    Raises:
-        ValueError: It is neither a prompt template nor a text.
-    """
+def _template(template: object) -> BasePromptTemplate[str] | None:
     if template is None or isinstance(template, BasePromptTemplate):
         return template
     if isinstance(template, str):
         return PromptTemplate.from_template(template)
-    message = f"`document_prompt` must be a prompt template or its text, got {type(template).__name__}"
+    message = f"`document_prompt` must be a prompt template or a string, got {type(template).__name__}"
     raise ValueError(message)
 
 
-def as_schemas(tools: object) -> tuple[Mapping[str, Any] | str, ...]:
-    """Return tools as the schemas that are sent; a mapping is one already.
-
-    Raises:
-        ValueError: It is not a list of mappings, functions, models or LangChain tools.
-    """
+def _schemas(tools: object) -> tuple[Mapping[str, Any] | str, ...]:
     if not isinstance(tools, (list, tuple)):
         message = f"`tools` must be a list of tools or of their schemas, got {type(tools).__name__}"
         raise ValueError(message)  # noqa: TRY004 - pydantic gathers ValueErrors
     return tuple(map(as_sent, tools))
 
 
-def as_limits(sections: object) -> Mapping[str, int] | None:
-    """Return the token budgets of sections by their keys; None where there are none.
-
-    Raises:
-        ValueError: It is no mapping of keys to numbers of tokens.
-    """
+def _limits(sections: object) -> Mapping[str, int] | None:
     if sections is None:
         return None
     if not isinstance(sections, Mapping) or not all(isinstance(key, str) and key for key in sections):
@@ -66,18 +46,6 @@ def as_limits(sections: object) -> Mapping[str, int] | None:
         )
         raise ValueError(message)
     return {key: token_amount(f"sections[{key!r}]", tokens, minimum=0) for key, tokens in sections.items()} or None
-
-
-def reject_arguments(arguments: Mapping[str, Any]) -> None:
-    """Refuse settings at a call of a chain step, where nothing would come of them.
-
-    Raises:
-        TypeError: There are any.
-    """
-    if arguments:
-        named = ", ".join(sorted(arguments))
-        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
-        raise TypeError(message)
 
 
 def _limit(value: object, info: ValidationInfo) -> int | None:
@@ -94,17 +62,17 @@ Limit = Annotated[int | None, BeforeValidator(_limit)]
 Reserve = Annotated[int | None, BeforeValidator(_reserve)]
 """Tokens kept free: a whole number, its digits, or None."""
 
-Prompt = Annotated[BasePromptTemplate[Any] | None, PlainValidator(checked_prompt)]
-"""The prompt that follows in the chain."""
+Prompt = Annotated[BasePromptTemplate[Any] | None, PlainValidator(_prompt)]
+"""The prompt template that follows in the chain, or None."""
 
-DocumentTemplate = Annotated[BasePromptTemplate[str] | None, PlainValidator(checked_template)]
-"""A template of one document."""
+DocumentTemplate = Annotated[BasePromptTemplate[str] | None, PlainValidator(_template)]
+"""A template of one document, a string that is taken as one, or None."""
 
-ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(as_schemas)]
-"""Tool schemas, or what they are made of."""
+ToolSchemas = Annotated[tuple[Mapping[str, Any] | str, ...], PlainValidator(_schemas)]
+"""Tool schemas; tools, classes and functions are converted to the schemas that are sent."""
 
-SectionLimits = Annotated[Mapping[str, int] | None, PlainValidator(as_limits)]
-"""The token budget of each extra section by its key in the input, or None."""
+SectionLimits = Annotated[Mapping[str, int] | None, PlainValidator(_limits)]
+"""The most tokens of each extra section, by its key in the input; None where there are no sections."""
 
 ShareSettings = Annotated[Shares, PlainValidator(partial(as_value, Shares))]
 """`Shares`, or a mapping of its fields."""
@@ -114,3 +82,6 @@ DocumentSettings = Annotated[DocumentPolicy, PlainValidator(partial(as_value, Do
 
 HistorySettings = Annotated[HistoryPolicy, PlainValidator(partial(as_value, HistoryPolicy))]
 """`HistoryPolicy`, or a mapping of its fields."""
+
+Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
+"""A percentage above 0, or None."""

@@ -15,7 +15,7 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict, Field, PrivateAttr, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 
 from ctxopt_core import DocumentPolicy, FitReport
-from ctxopt_core.adapters import ModelBudget, in_worker, tokens_of_share
+from ctxopt_core.adapters import ModelBudget, copy_with, in_worker, tokens_of_share
 from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.nodes.packing import PackedNodes, pack_nodes
 from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share
@@ -128,7 +128,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     def with_changes(self, **changes: Any) -> ContextOptimizerPostprocessor:
         """Return a copy with other settings, validated as at construction."""
         self._check_alone("change the settings of that one")
-        return type(self)(**{**self._settings(), "callback_manager": self.callback_manager, **changes})
+        return copy_with(self, changes)
 
     @model_serializer(mode="wrap")
     def custom_model_dump(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:

@@ -132,10 +132,6 @@ class FitSettings:
         reject_unknown_settings(given, FitSettingValues.__annotations__, owner)
         return cls(**given)
 
-    def with_changes(self, changes: Mapping[str, Any], owner: str) -> FitSettings:
-        """Return settings with others in their place, validated as at construction."""
-        return FitSettings.of({**self.as_dict(), **changes}, owner)
-
     def as_dict(self) -> dict[str, Any]:
         """Return the settings by their names."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}

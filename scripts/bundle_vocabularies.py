@@ -66,7 +66,7 @@ def verified_bytes(vocabulary: PublishedVocabulary, cache: Path) -> bytes:
     return data
 
 
-def tiktoken_licence() -> str:
+def tiktoken_license() -> str:
     """The license text that tiktoken's distribution carries."""
     files = importlib.metadata.files("tiktoken") or []
     license_text = next(file for file in files if file.name == "LICENSE")
@@ -91,10 +91,10 @@ Source: the files that tiktoken loads for these encodings, taken unchanged from 
 llama-index-core {llama_index} and checked against the SHA-256 published by tiktoken {tiktoken}
 (`tiktoken_ext.openai_public`). A test repeats the check.
 
-Licence: MIT, as part of tiktoken. Its notice:
+License: MIT, as part of tiktoken. Its notice:
 
 ```text
-{tiktoken_licence()}
+{tiktoken_license()}
 ```
 """
 

@@ -1,4 +1,4 @@
-"""What a model is by its name: its kind, the family of its tokenizer, and whether its home provider is known."""
+"""The kind of a model by its name, the family of its tokenizer, and its home provider."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FAMILIES = {
     "jamba": r"jamba",
 }
 
-# Whose own models a host serves under their bare names.
+# The providers that list their own models, and how the names of these begin.
 _HOMES = {
     "openai": r"(?:chat)?gpt-|o\d|codex|computer-use|davinci|babbage|text-",
     "anthropic": r"claude",
@@ -65,13 +65,13 @@ _HOMES = {
 }
 _CLOSED = re.compile(r"(?:chat)?gpt-(?!oss)|o\d(?:-|$)|claude|gemini|grok-[3-9]|nova-|sonar|muse")
 
-# Names of families, which stand for no model.
+# Names of families, which are no models.
 _GENERIC = frozenset({"claude", "gemini", "gemma", "gpt", "llama", "qwen", "deepseek", "command", "grok", "nova"})
 _GENERIC |= {"mistral", "mixtral", "kimi", "glm", "minimax", "phi", "jamba"}
 
 
 def kind_of(name: str) -> str | None:
-    """Return what a model with this bare name is, or None: it says nothing."""
+    """Return the kind of a model by its bare name, or None if the name does not say."""
     return next((kind for kind, pattern in _KINDS.items() if re.search(pattern, name)), None)
 
 
@@ -79,12 +79,12 @@ def tokenizer_of(name: str) -> str:
     """Return the published encoding of a model, or the name of its family."""
     choice = encoding_for(name)
     if choice.exact:
-        return choice.name
+        return choice.encoding
     return next((family for family, pattern in _FAMILIES.items() if re.search(pattern, name)), "other")
 
 
 def home_name(model: str) -> str | None:
-    """Return the bare name of a model listed by its home provider; None for what others serve."""
+    """Return the bare name of a model that its home provider lists; None for one on another host."""
     host, _, name = model.rpartition("/")
     if not host:
         return name
@@ -92,15 +92,15 @@ def home_name(model: str) -> str | None:
 
 
 def is_closed(name: str) -> bool:
-    """Whether only the home provider decides the figures, because nobody else has the weights."""
+    """Return whether only the home provider has the weights, so that its limits are the highest on any host."""
     return _CLOSED.match(name) is not None
 
 
 def is_generic(name: str) -> bool:
-    """Whether a name is that of a family and stands for no model."""
+    """Return whether a name is that of a family and of no model."""
     return name in _GENERIC
 
 
 def is_a_model(name: str) -> bool:
-    """Whether a bare name says enough to be looked up without its host."""
+    """Return whether a bare name identifies a model without its host."""
     return not is_generic(name) and any(character.isdigit() for character in name)

@@ -1,4 +1,4 @@
-"""The rules that make one table of many sources, each of which can be wrong."""
+"""The rules by which the tables of several sources, each of which can be wrong, become one."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ RULE = (
     "is not used. A bare name that hosts serve with different windows is ambiguous, unless it is reviewed."
 )
 ROUNDING = 0.95
-"""Figures that differ by less than a twentieth are roundings of one."""
+"""Limits whose ratio is at least this are roundings of one limit, such as 200,000 and 204,800."""
 SMALLEST_OF_ALL = 2048
-"""No chat model has a smaller window."""
+"""Tokens. No chat model has a smaller window, so that a smaller one is an error of a source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """Figures of one id that differ by more than rounding, and what was taken."""
+    """Limits of one id that differ by more than rounding, and the one that was used."""
 
     model: str
     said: tuple[tuple[str, int], ...]
@@ -38,7 +38,7 @@ class Disagreement:
 
 @dataclass(slots=True, kw_only=True)
 class Table:
-    """The rows by normal id, how each id is spelled, and what was decided on the way."""
+    """The rows by normal id, the spelling of each id, and how the sources differ."""
 
     rows: dict[str, CatalogRow] = field(default_factory=dict)
     spelled: dict[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ def build_table(
     today: date,
     kinds: Mapping[str, str] | None = None,
 ) -> Table:
-    """Put the reviewed rows and what the sources say into one table; `kinds` names those of no chat models."""
+    """Return one table of the reviewed rows and of the sources; `kinds` has the kinds of other than chat models."""
     table = Table()
     known = ModelIndex([(model, row) for row in reviewed for model in row.ids])
     for row in reviewed:
@@ -66,14 +66,14 @@ def build_table(
     smallest = min(row.input_limit for row in reviewed if row.kind == "chat")
     skipped = {id_spellings(alias)[0] for alias in aliases}
     other = {id_spellings(model)[0]: kind for model, kind in (kinds or {}).items()}
-    told = (replace(item, kind=item.kind or other.get(id_spellings(item.model)[0])) for item in said)
-    home, hosted = _by_owner(told, skipped)
+    with_kinds = (replace(item, kind=item.kind or other.get(id_spellings(item.model)[0])) for item in said)
+    home, hosted = _by_owner(with_kinds, skipped)
     for name, listed in home.items():
         _add_home(table, known, name, listed, today)
     for model, listed in hosted.items():
         _add_hosted(table, known, model, listed, today)
     _replace_placeholders(table, smallest)
-    _lend_bare_names(table, known, skipped)
+    _add_bare_names(table, known, skipped)
     return table
 
 
@@ -107,7 +107,7 @@ def _add_hosted(table: Table, known: ModelIndex[CatalogRow], model: str, listed:
         if is_closed(name):
             base = ModelIndex.of_normal_ids(table.rows, ambiguous=(), aliases={}).find(name)
         else:
-            # What Ollama serves is for its user to set: the model's own window stands.
+            # The user of Ollama sets its window, so that the model's own is used.
             base = known.find(name) if host == "ollama" else None
         taken = row if base is None or base.kind != row.kind else _on_host(base, row, listed)
         table.add(model, listed[0].model, base if base is not None and host == "ollama" else taken)
@@ -115,33 +115,33 @@ def _add_hosted(table: Table, known: ModelIndex[CatalogRow], model: str, listed:
 
 
 def _of_snapshot(base: CatalogRow, row: CatalogRow, listed: list[Listing]) -> CatalogRow:
-    """Return the figures of an id of which a reviewed one is the beginning."""
+    """Return the row of an id that starts with a reviewed one."""
     larger = sorted(item.limit for item in listed if item.limit * ROUNDING > base.context_window)
     agreed = len({item.source for item in listed if item.limit in larger}) > 1 and len(larger) == len(listed)
     return row if agreed else _capped(base, row)
 
 
 def _on_host(base: CatalogRow, row: CatalogRow, listed: list[Listing]) -> CatalogRow:
-    """Return the figures of a model on a host, where those of its home provider are `base`."""
+    """Return the row of a model on a host; `base` is the row of its home provider."""
     as_home = {item.source for item in listed if not _is_below(item.limit, base.input_limit)}
     return _capped(base, replace(row, context_window=base.context_window) if len(as_home) > 1 else row)
 
 
 def _row(name: str, listed: list[Listing], today: date) -> CatalogRow:
-    """Return what the sources of one id say together: the smaller figures.
+    """Return the row of one id with the smallest limits of its sources.
 
-    Where the larger window is the smaller and the longest answer, one source names the window and the other the
-    input limit.
+    If the larger limit is the smaller one plus the longest answer, one source has the window and the other the input
+    limit.
     """
     low, high = min(item.limit for item in listed), max(item.limit for item in listed)
     answers = [item.answer for item in listed if item.answer is not None and item.answer < low]
     answer = min(answers, default=None)
-    told_apart = answer is not None and low < high and abs(high - low - answer) <= (1 - ROUNDING) * answer
+    both_limits = answer is not None and low < high and abs(high - low - answer) <= (1 - ROUNDING) * answer
     kinds = [item.kind for item in listed if item.kind not in (None, "chat")]
     return CatalogRow(
         ids=(),
-        context_window=high if told_apart else low,
-        max_input_tokens=low if told_apart else None,
+        context_window=high if both_limits else low,
+        max_input_tokens=low if both_limits else None,
         max_output_tokens=answer,
         kind=kind_of(name) or (kinds[0] if kinds else None) or "chat",
         tokenizer=tokenizer_of(name),
@@ -151,7 +151,7 @@ def _row(name: str, listed: list[Listing], today: date) -> CatalogRow:
 
 
 def _capped(base: CatalogRow, row: CatalogRow) -> CatalogRow:
-    """Return the figures of `row` where they are below those of `base`, and `base` itself where none is."""
+    """Return the limits of `row` that are below those of `base`, or `base` itself if none is."""
     answers = [answer for answer in (base.max_output_tokens, row.max_output_tokens) if answer is not None]
     lower_answer = base.max_output_tokens is not None and min(answers) < ROUNDING * base.max_output_tokens
     lower_input = _is_below(row.input_limit, base.input_limit)
@@ -171,12 +171,12 @@ def _capped(base: CatalogRow, row: CatalogRow) -> CatalogRow:
 
 
 def _is_below(limit: int, other: int) -> bool:
-    """Whether a figure is below another, and not the same, rounded."""
+    """Return whether a limit is below another by more than rounding."""
     return limit < ROUNDING * other or (limit < other and limit % 1000 != 0)
 
 
 def _replace_placeholders(table: Table, smallest: int) -> None:
-    """Replace windows that are too small to be true, and mark the other small ones as those of older models."""
+    """Replace windows that are too small to be true, and mark rows with other small ones as `legacy`."""
     named: dict[str, list[CatalogRow]] = defaultdict(list)
     for model, row in table.rows.items():
         if row.kind == "chat":
@@ -194,8 +194,8 @@ def _replace_placeholders(table: Table, smallest: int) -> None:
             table.rows[model] = replace(row, kind="legacy")
 
 
-def _lend_bare_names(table: Table, known: ModelIndex[CatalogRow], skipped: set[str]) -> None:
-    """Give the names of what hosts serve to the rows that they stand for without a host, if there is one."""
+def _add_bare_names(table: Table, known: ModelIndex[CatalogRow], skipped: set[str]) -> None:
+    """Add a row for each bare name that only hosts list, or mark the name as ambiguous."""
     owners: dict[str, list[CatalogRow]] = defaultdict(list)
     for model, row in table.rows.items():
         host, _, name = model.rpartition("/")
@@ -229,7 +229,7 @@ def _note(table: Table, model: str, listed: list[Listing]) -> None:
 
 
 def rows_with_ids(table: Table, reviewed: Iterable[CatalogRow]) -> Iterator[CatalogRow]:
-    """Yield the rows with their ids, the reviewed ones first; ids with the same figures share a row."""
+    """Yield the rows with their ids, the reviewed ones first; ids with the same limits share a row."""
     order = list(reviewed)
     ids: dict[CatalogRow, list[str]] = {row: list(row.ids) for row in order}
     for model in sorted(table.rows):

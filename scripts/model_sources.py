@@ -40,7 +40,7 @@ LLAMA_INDEX = {
 }
 PACKAGES = ("genai-prices", "litellm", *LANGCHAIN, *LLAMA_INDEX)
 
-# Hosts that genai-prices and LiteLLM call by another name than the ids of their models do.
+# Hosts whose names in genai-prices differ from those in the ids of models.
 _GENAI_HOSTS = {"aws": "bedrock", "x-ai": "xai", "zhipuai": "zai", "moonshotai": "moonshot", "voyageai": "voyage"}
 _MODES = {"chat": "chat", "responses": "chat", "image_generation": "image", "image_edit": "image"}
 _MODES |= {"audio_transcription": "audio", "audio_speech": "audio", "video_generation": "video"}
@@ -51,14 +51,14 @@ _FOREIGN_TABLES |= {"BEDROCK_INFERENCE_PROFILE_CLAUDE_MODELS": "bedrock/"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What one source says about one id.
+    """The entry of one source for one id.
 
     Attributes:
         model: The id, with its host before it.
-        source: Who says it.
-        limit: Tokens of input, or of input and answer together: the sources do not tell which.
+        source: The name of the source.
+        limit: Tokens of input, or of input and answer together: the sources do not say which.
         answer: Tokens of the longest answer.
-        kind: `chat`, or what else it is; None if the source does not say.
+        kind: `chat` or another kind; None if the source does not say.
     """
 
     model: str
@@ -89,7 +89,7 @@ def versions(found: dict[str, Path]) -> dict[str, str]:
 
 
 def listings(found: dict[str, Path]) -> Iterator[Listing]:
-    """Yield what every source says about every id whose figures it knows."""
+    """Yield the entries of all sources that have a limit."""
     yield from _litellm(found["litellm"])
     yield from _genai_prices(_text(found["genai-prices"], "genai_prices/data.py"))
     for package, host in LANGCHAIN.items():
@@ -105,7 +105,7 @@ def _text(wheel: Path, ending: str) -> str:
 
 
 def other_kinds(found: dict[str, Path]) -> dict[str, str]:
-    """Return the kind of every id that LiteLLM lists as no chat model, with or without figures."""
+    """Return the kind of each id that is no chat model in LiteLLM, with or without limits."""
     table = _litellm_table(found["litellm"])
     return {model: kind for model, entry in table for kind in [_kind(entry)] if kind != "chat"}
 
@@ -144,7 +144,7 @@ def _genai_prices(text: str) -> Iterator[Listing]:
 
 
 def langchain_listings(text: str, host: str) -> Iterator[Listing]:
-    """Yield what the profiles of a LangChain package say."""
+    """Yield the entries of the profiles of a LangChain package."""
     profiles = next(_assigned(ast.parse(text), lambda name: name == "_PROFILES"))[1]
     for model, profile in profiles.items():
         yield from _known(
@@ -189,4 +189,4 @@ def _assigned(tree: ast.Module, wanted: Callable[[str], bool]) -> Iterator[tuple
             try:
                 yield target.id, ast.literal_eval(node.value)
             except ValueError:
-                continue  # put together from other tables, which are read themselves
+                continue  # a union of other tables, which are read themselves

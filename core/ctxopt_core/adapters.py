@@ -12,8 +12,15 @@ The guide "Write an adapter" has a complete one. What is listed here changes onl
 
 from __future__ import annotations
 
-from ctxopt_core.budget.model_budget import BudgetSettings, ModelBudget, checked_share, model_budget_of, tokens_of_share
-from ctxopt_core.budget.shares import Percent
+from ctxopt_core.budget.model_budget import (
+    LIMITS,
+    BudgetSettings,
+    ModelBudget,
+    checked_share,
+    model_budget_of,
+    tokens_of_share,
+)
+from ctxopt_core.budget.shares import Component, Percent
 from ctxopt_core.conversation.conversation import (
     TOKENS_PER_MESSAGE,
     TOKENS_PER_REQUEST,
@@ -22,7 +29,7 @@ from ctxopt_core.conversation.conversation import (
 )
 from ctxopt_core.documents.document import is_blank
 from ctxopt_core.documents.packing import DropReason, is_below_min_score
-from ctxopt_core.documents.ranking import by_score, score_of
+from ctxopt_core.documents.ranking import ScoreOrder, by_score, score_of
 from ctxopt_core.documents.rendering import DocumentRendering
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fit_request import fit_with, fitted_with
@@ -34,11 +41,13 @@ from ctxopt_core.fitting.measured_request import (
     fits,
     measure_needs,
 )
+from ctxopt_core.fitting.optimized_model import OptimizedModel, empty_model
 from ctxopt_core.fitting.options import (
     FitOptions,
     Overflow,
     RequestSettings,
     as_value,
+    copy_with,
     plain_fields,
     reject_unknown_settings,
 )
@@ -56,11 +65,12 @@ from ctxopt_core.formats.openai_messages import (
 )
 from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_of, is_signed, thinks_beside_content
 from ctxopt_core.history.history_view import run_progress
-from ctxopt_core.history.trimming import kept_items
+from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, backwards
 from ctxopt_core.messages.placeholder import is_placeholder_message
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
+from ctxopt_core.models.prices import Prices
 from ctxopt_core.models.resolve_window import OnUnknownModel
 from ctxopt_core.models.window_sources import UserCatalog
 from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
@@ -74,6 +84,7 @@ __all__ = [
     "ALLOWANCES",
     "ANSWER_LIMITS",
     "ATTACHMENT_OMITTED",
+    "LIMITS",
     "MEDIA_KEYS",
     "ROLE_NAMES",
     "SYSTEM_ROLES",
@@ -82,19 +93,24 @@ __all__ = [
     "TOOL_ROLES",
     "AttachmentKind",
     "BudgetSettings",
+    "Component",
     "Content",
     "CountedConversation",
     "DocumentRendering",
     "Draft",
     "DropReason",
     "FitOptions",
+    "Indexed",
     "MeasuredRequest",
     "ModelBudget",
     "ModelInfo",
     "OnUnknownModel",
+    "OptimizedModel",
     "Overflow",
     "Percent",
+    "Prices",
     "RequestSettings",
+    "ScoreOrder",
     "Shortened",
     "ShortenedCalls",
     "StoredResult",
@@ -107,8 +123,10 @@ __all__ = [
     "call_of",
     "checked_share",
     "conversation_tokens",
+    "copy_with",
     "count_request",
     "documents_need",
+    "empty_model",
     "extra_texts",
     "first_name",
     "first_tokens",

@@ -3,26 +3,42 @@
 * CtxoptError
   * ContextBudgetError (also a ValueError): the request cannot be made to fit, or a budget is invalid
   * UnknownModelError (also a LookupError): no window or no tokenizer is known for a model
-  * SummaryError: a summarizer gave no text that could be used
+  * SummaryError: a summarizer returned no usable summary
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 
 class CtxoptError(Exception):
-    """Base class of every error that ctxopt raises on purpose."""
+    """Base class of all errors that ctxopt raises on purpose.
+
+    Example:
+        >>> from ctxopt_core import ContextBudgetError, CtxoptError
+        >>> issubclass(ContextBudgetError, CtxoptError)
+        True
+    """
 
 
 class ContextBudgetError(CtxoptError, ValueError):
     """The parts that may not be cut are larger than the input budget, or the budget itself is invalid.
 
     Attributes:
-        needed: Tokens that the untouchable parts need, or None when no request was measured.
-        available: Tokens that the input budget offers, or None.
+        needed: Tokens of the parts that may not be cut, or None if no request was measured.
+        available: Tokens of the input budget, or None.
         costs: Tokens of each part by name (`fixed`, `system`, `query`, ...). Counts only, no content.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextBudgetError, ContextRequest, fit
+        >>> budget = ContextBudget(context_window=10, output_reserve=0)
+        >>> try:
+        ...     fit(ContextRequest(query="Where is Rome?"), budget, counter=CallableCounter(len))
+        ... except ContextBudgetError as error:
+        ...     error.needed, error.available
+        (11, 10)
     """
 
     def __init__(
@@ -39,23 +55,33 @@ class ContextBudgetError(CtxoptError, ValueError):
         self.costs: Mapping[str, int] = MappingProxyType(dict(costs or {}))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle with the figures, so that the error crosses process borders whole."""
-        return _rebuild, (type(self), str(self), self.needed, self.available, dict(self.costs))
+        """Pickle with the numbers of tokens, which the arguments of an exception do not include."""
+        costs = dict(self.costs)
+        return partial(type(self), str(self), needed=self.needed, available=self.available, costs=costs), ()
 
 
 class UnknownModelError(CtxoptError, LookupError):
-    """No context window or no tokenizer is known for the model that was named."""
+    """No context window or no tokenizer is known for the model.
+
+    Example:
+        >>> from ctxopt_core import UnknownModelError, resolve_window
+        >>> try:
+        ...     resolve_window("my-own-model", on_unknown_model="error")
+        ... except UnknownModelError as error:
+        ...     print(error)
+        the context window of 'my-own-model' is not known; pass `context_window`, or a `catalog` that knows the model
+    """
 
 
 class SummaryError(CtxoptError):
-    """A summarizer gave no text, or none of it fits."""
+    """A summarizer returned no string or an empty one, or none of it fits.
 
-
-def _rebuild(
-    kind: type[ContextBudgetError],
-    message: str,
-    needed: int | None,
-    available: int | None,
-    costs: Mapping[str, int],
-) -> ContextBudgetError:
-    return kind(message, needed=needed, available=available, costs=costs)
+    Example:
+        >>> from ctxopt_core import CallableCounter, Message, SummaryError, summarizer
+        >>> silent = summarizer(lambda transcript: "", name="silent")
+        >>> try:
+        ...     silent.summarize([Message(role="user", content="Where is Rome?")], CallableCounter(len), 40)
+        ... except SummaryError as error:
+        ...     print(error)
+        `source` silent must return a string with a summary in it, got an empty one
+    """

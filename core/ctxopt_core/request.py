@@ -12,6 +12,7 @@ from ctxopt_core.messages.message import (
     Message,
 )
 from ctxopt_core.messages.message_views import MessageViews
+from ctxopt_core.validation import check_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +56,7 @@ class ContextRequest:
             object.__setattr__(self, name, _as_texts(name, getattr(self, name)))
         for name in ("documents", "history", "tools", "sections"):
             _check_items(name, getattr(self, name))
-        if isinstance(self.fixed_tokens, bool) or not isinstance(self.fixed_tokens, int) or self.fixed_tokens < 0:
-            message = f"`fixed_tokens` must be a number of tokens, 0 or more, got {self.fixed_tokens!r}"
-            raise ValueError(message)
+        check_whole("fixed_tokens", self.fixed_tokens, minimum=0, unit="tokens")
 
     @property
     def system_texts(self) -> tuple[str, ...]:
@@ -121,10 +120,7 @@ class Section:
         if not self.name:
             message = "`name` of a section must not be empty; the report calls the section by it"
             raise ValueError(message)
-        tokens = self.max_tokens
-        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
-            message = f"`max_tokens` of section {self.name!r} must be a number of tokens, 0 or more, got {tokens!r}"
-            raise ValueError(message)
+        check_whole(f"max_tokens of section {self.name!r}", self.max_tokens, minimum=0, unit="tokens")
         object.__setattr__(self, "entries", _as_entries(self.name, self.entries))
 
     @property

@@ -1,4 +1,4 @@
-"""Checks of numbers: whole numbers, amounts of tokens, percentages."""
+"""Checks of numbers: whole numbers, numbers of tokens, percentages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import operator
 from decimal import Decimal
 from fractions import Fraction
-from typing import SupportsIndex
+from typing import SupportsIndex, TypeGuard
 
 _HUNDRED = 100  # percent: all of it
 
@@ -15,14 +15,19 @@ def token_amount(name: str, value: object, *, minimum: int = 1) -> int:
     """Return `value` as a whole number of tokens.
 
     Args:
-        name: What the message of an error calls the value.
-        value: A whole number, or its digits as text; blanks around them do not matter.
-        minimum: The smallest amount that makes sense.
+        name: The name of the value in error messages.
+        value: A whole number, or a string of its digits with or without blanks around them.
+        minimum: The smallest valid number.
 
     Raises:
         ValueError: `value` is no whole number, or is below `minimum`.
     """
-    amount = _whole_number(value)
+    amount = None
+    if isinstance(value, str):
+        digits = value.strip()
+        amount = int(digits) if digits.removeprefix("-").isdecimal() else None
+    elif isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        amount = operator.index(value)
     if amount is None or amount < minimum:
         message = f"`{name}` must be a whole number of tokens, at least {minimum}, got {value!r}"
         raise ValueError(message)
@@ -34,26 +39,24 @@ def optional_token_amount(name: str, value: object, *, minimum: int = 1) -> int 
     return None if value is None else token_amount(name, value, minimum=minimum)
 
 
-def _whole_number(value: object) -> int | None:
-    if isinstance(value, str):
-        digits = value.strip()
-        return int(digits) if digits.removeprefix("-").isdecimal() else None
-    return operator.index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
+def is_whole_number(value: object, *, minimum: int = 0) -> TypeGuard[int]:
+    """Return whether `value` is an int of at least `minimum`; True and False are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= minimum
 
 
 def check_whole(name: str, value: object, *, minimum: int, unit: str) -> None:
-    """Check an option.
+    """Check an option that is a whole number.
 
     Args:
-        name: The option's name.
+        name: The name of the option.
         value: What was given.
-        minimum: The least that it may be.
-        unit: What it counts.
+        minimum: The smallest valid number.
+        unit: What is counted, in the plural.
 
     Raises:
         ValueError: It is no whole number, or below the minimum.
     """
-    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
+    if not is_whole_number(value, minimum=minimum):
         message = f"`{name}` must be a whole number of {unit}, {minimum} or more, got {value!r}"
         raise ValueError(message)
 
@@ -73,7 +76,7 @@ def exact_percentage(name: str, value: object) -> Fraction:
     """Return a percentage as the exact number that its decimal form means.
 
     Args:
-        name: What the message of an error calls the value.
+        name: The name of the value in error messages.
         value: An int, float, Decimal or Fraction.
 
     Raises:

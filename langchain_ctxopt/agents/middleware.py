@@ -1,21 +1,21 @@
-"""Middleware of a LangChain agent: each model call sees messages that fit, the agent's state keeps all of them."""
+"""The middleware of a LangChain agent: each model call receives messages that fit, the state keeps all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core import exceptions
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.exceptions import ContextOverflowError
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import SystemMessage
 from langchain_core.runnables.config import ensure_config
 
 from ctxopt_core import ContextBudgetError, FitReport
 from ctxopt_core.adapters import RequestSettings, in_worker
 from langchain_ctxopt.errors import RequestOverflowError
-from langchain_ctxopt.events import REPORT_EVENT
+from langchain_ctxopt.events import REPORT_EVENT, asend_report, send_report
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 else:
     _Middleware = AgentMiddleware
 
+# A part of the tokens of a refused request. How far the provider's count is above ours is not known: a larger part may
+# be refused again, and that is raised; a smaller one drops more than it must.
 RETRY_FACTOR = 0.75
 _OVERFLOW_CODE = "context_length_exceeded"
 _REFUSALS: tuple[type[Exception], ...] = (ContextOverflowError,)
@@ -52,7 +54,7 @@ class FittedCall:
         request: The request; the identical one if it fitted.
         report: What was kept, cut and dropped, and why.
         schemas: Tool schemas and response format that were counted with it.
-        progress: What a history strategy of one's own remembers; None where there is none.
+        progress: The progress of a custom history strategy; None where there is none.
     """
 
     request: ModelRequest[Any]
@@ -62,23 +64,23 @@ class FittedCall:
 
 
 class ContextOptimizerMiddleware(_Middleware):
-    """Fits the messages of each model call of an agent into the context window of the model that is called.
+    """Compaction for agents: fits the messages of each model call into the context window of the model that is called.
 
-    It changes the view of the model alone: the agent's state, and so its checkpoint, keeps every message. System
-    prompt, messages, tool schemas and response format are counted together. What fits is handed on as the identical
-    request. Where the provider still refuses a request because of its length, it is fitted once more, into
-    `retry_factor` of what it counted, and sent again; a second refusal is raised.
+    Only what the model receives is changed: the agent's state, and so its checkpoint, keeps every message. System
+    prompt, messages, tool schemas and response format are counted together. A request that fits is passed on as the
+    identical object. If the provider still refuses a request because of its length, it is fitted once more, to
+    `retry_factor` of the tokens that it had, and sent again; a second refusal is raised.
 
-    A history strategy of one's own keeps its progress in the agent's state, under `ctxopt_progress`, where neither the
-    agent's input nor its output shows it.
+    A custom history strategy keeps its progress in the agent's state, under `ctxopt_progress`, which neither the
+    agent's input nor its output shows.
 
-    It goes last in the list of middleware, which makes it the innermost: then it sees the model that a fallback or a
-    router chose, and the tools that a selection left. Each report goes to `on_report`, and as the event
-    `ctxopt_report` to callbacks.
+    Put it last in the list of middleware, which makes it the innermost: then it sees the model that a fallback or a
+    router chose, and the tools that a selection left. Each report goes to `on_report`, and to callbacks as the event
+    `ctxopt_report`.
 
     Args:
-        retry_factor: The part of what a refused request counted that the second one may count; None never sends one
-            again.
+        retry_factor: The tokens of the second request as a part of those of the refused one, above 0 and below 1; None
+            never sends a request again.
         stream_reports: Whether reports are also written to the agent's stream of the mode `custom`, each as
             `{"ctxopt_report": ...}`.
         settings: How requests are fitted; see `RequestSettings`. By default the query may not be cut, and the window is
@@ -87,6 +89,20 @@ class ContextOptimizerMiddleware(_Middleware):
     Raises:
         TypeError: There is no such setting.
         ValueError: A setting is out of its range.
+
+    Example:
+        >>> from langchain.agents import create_agent
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from langchain_core.messages import AIMessage, HumanMessage
+        >>> from langchain_ctxopt import ContextOptimizerMiddleware
+        >>> reports = []
+        >>> middleware = ContextOptimizerMiddleware(max_input_tokens=110, token_counter=len, on_report=reports.append)
+        >>> agent = create_agent(FakeListChatModel(responses=["It is attached."]), middleware=[middleware])
+        >>> messages = [HumanMessage("My order is 4711."), AIMessage("Sent! " * 20), HumanMessage("And the invoice?")]
+        >>> len(agent.invoke({"messages": messages})["messages"])
+        4
+        >>> reports[0].tokens_before, reports[0].tokens_after
+        (182, 108)
     """
 
     def __init__(
@@ -100,7 +116,7 @@ class ContextOptimizerMiddleware(_Middleware):
         self._retry_factor = _checked_factor(retry_factor)
         self._stream_reports = stream_reports
         self._fitting = PerCallOptimizer.of(settings, type(self).__name__)
-        self._has_progress = self._fitting.has_own_strategy
+        self._has_progress = self._fitting.has_custom_strategy
         if self._has_progress:
             self.state_schema = ProgressState
 
@@ -115,14 +131,14 @@ class ContextOptimizerMiddleware(_Middleware):
                 error the provider has for that.
         """
         fitted = self._fitted(request)
-        self._tell(fitted)
+        self._send_report(fitted)
         try:
             return with_progress(handler(fitted.request), request.state, fitted.progress)
         except _REFUSALS as error:
             if self._retry_factor is None or not _is_overflow(error):
                 raise
             smaller = self._refitted(request, fitted, self._retry_factor, error)
-        self._tell(smaller)
+        self._send_report(smaller)
         return with_progress(handler(smaller.request), request.state, smaller.progress)
 
     async def awrap_model_call(
@@ -130,18 +146,24 @@ class ContextOptimizerMiddleware(_Middleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Do what `wrap_model_call` does; the messages are fitted in a worker thread."""
         fitted = await in_worker(self._fitted, request)
-        await self._atell(fitted)
+        await self._asend_report(fitted)
         try:
             return with_progress(await handler(fitted.request), request.state, fitted.progress)
         except _REFUSALS as error:
             if self._retry_factor is None or not _is_overflow(error):
                 raise
             smaller = await in_worker(self._refitted, request, fitted, self._retry_factor, error)
-        await self._atell(smaller)
+        await self._asend_report(smaller)
         return with_progress(await handler(smaller.request), request.state, smaller.progress)
 
     def _fitted(self, request: ModelRequest[Any]) -> FittedCall:
-        optimizer, schemas = self._optimizer_and_schemas(request)
+        model = _bound_model(request)
+        candidates = [
+            (self._fitting.optimizer_for(model, schemas), schemas)
+            for schemas in schemas_of_call(request.tools, request.response_format)
+        ]
+        # The agent decides later how it binds a response format, so the way with the most tokens must fit.
+        optimizer, schemas = max(candidates, key=lambda candidate: candidate[0].count_tokens(()))
         return self._fit(optimizer, request, schemas)
 
     def _refitted(self, request: ModelRequest[Any], refused: FittedCall, factor: float, error: Exception) -> FittedCall:
@@ -153,31 +175,26 @@ class ContextOptimizerMiddleware(_Middleware):
             raise error from unfit
 
     def _fit(self, optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
-        if not self._has_progress:
-            return _fit(optimizer, request, schemas)
-        with progress_in(request.state) as progress:
-            return replace(_fit(optimizer, request, schemas), progress=progress)
+        system = request.system_message
+        with progress_in(request.state) if self._has_progress else nullcontext() as progress:
+            optimized = optimizer.fit(request.messages if system is None else [system, *request.messages])
+        if not optimized.report.unchanged:
+            kept = list(optimized.value)
+            changed: dict[str, Any] = {"messages": kept}
+            if system is not None:
+                # The agent sends its system message before the messages.
+                first = kept.pop(0) if isinstance(kept[0], SystemMessage) else None
+                changed |= {} if first is system else {"system_message": first}
+            request = request.override(**changed)
+        return FittedCall(request=request, report=optimized.report, schemas=schemas, progress=progress)
 
-    def _optimizer_and_schemas(self, request: ModelRequest[Any]) -> tuple[ContextOptimizer, tuple[Any, ...]]:
-        """Return the optimizer for a call; of several ways to bind a response format the one that costs most counts."""
-        model = _bound_model(request)
-        candidates = [
-            (self._fitting.optimizer_for(model, schemas), schemas)
-            for schemas in schemas_of_call(request.tools, request.response_format)
-        ]
-        return max(candidates, key=lambda candidate: candidate[0].count_tokens(()))
-
-    def _tell(self, fitted: FittedCall) -> None:
+    def _send_report(self, fitted: FittedCall) -> None:
         self._write(fitted)
-        manager = CallbackManager.configure(ensure_config().get("callbacks"))
-        if manager.parent_run_id is not None and manager.handlers:
-            manager.on_custom_event(REPORT_EVENT, fitted.report.to_event(), manager.parent_run_id)
+        send_report(fitted.report, ensure_config().get("callbacks"))
 
-    async def _atell(self, fitted: FittedCall) -> None:
+    async def _asend_report(self, fitted: FittedCall) -> None:
         self._write(fitted)
-        manager = AsyncCallbackManager.configure(ensure_config().get("callbacks"))
-        if manager.parent_run_id is not None and manager.handlers:
-            await manager.on_custom_event(REPORT_EVENT, fitted.report.to_event(), manager.parent_run_id)
+        await asend_report(fitted.report, ensure_config().get("callbacks"))
 
     def _write(self, fitted: FittedCall) -> None:
         if self._stream_reports and fitted.request.runtime is not None:
@@ -199,7 +216,7 @@ def _checked_factor(factor: object) -> float | None:
 
 
 def _is_overflow(error: Exception) -> bool:
-    """Tell whether a provider refused a request for its length. Our own error leaves nothing to make smaller."""
+    """Return whether a provider refused a request for its length; of our own error nothing can be made smaller."""
     if isinstance(error, ContextBudgetError):
         return False
     return isinstance(error, ContextOverflowError) or getattr(error, "code", None) == _OVERFLOW_CODE
@@ -208,20 +225,3 @@ def _is_overflow(error: Exception) -> bool:
 def _bound_model(request: ModelRequest[Any]) -> Any:
     """Return the model with the arguments of this call, which may name another model or another answer limit."""
     return request.model.bind(**request.model_settings) if request.model_settings else request.model
-
-
-def _fit(optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
-    system = request.system_message
-    optimized = optimizer.fit(request.messages if system is None else [system, *request.messages])
-    if not optimized.report.unchanged:
-        request = request.override(**_changed(system, optimized.value))
-    return FittedCall(request=request, report=optimized.report, schemas=schemas)
-
-
-def _changed(system: SystemMessage | None, kept: Sequence[BaseMessage]) -> dict[str, Any]:
-    """Return what differs in a request that was cut; the agent sends its system message before the messages."""
-    if system is None:
-        return {"messages": kept}
-    first = kept[0] if kept and isinstance(kept[0], SystemMessage) else None
-    messages = list(kept) if first is None else list(kept[1:])
-    return {"messages": messages} if first is system else {"messages": messages, "system_message": first}

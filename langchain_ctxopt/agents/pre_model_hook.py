@@ -1,4 +1,4 @@
-"""A hook that fits the messages of LangGraph's prebuilt agent before each call of its model."""
+"""The hook that fits the messages of LangGraph's prebuilt agent before each call of its model."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def pre_model_hook(
 ) -> Runnable[Any, dict[str, list[BaseMessage]]]:
     """Return a `pre_model_hook` for `langgraph.prebuilt.create_react_agent`.
 
-    It gives the model `llm_input_messages` that fit, and leaves `messages`, the conversation that is kept, as it is.
-    The agent adds its prompt and its tools after the hook, so that both are named here as well. New agents are better
-    made with `langchain.agents.create_agent` and `ContextOptimizerMiddleware`. A structured response is asked for by
-    another call, which sees the kept conversation and not what a hook gives: fit it by `with_optimizer(model)`.
+    The model receives `llm_input_messages` that fit; `messages`, the conversation in the agent's state, is not changed.
+    The agent adds its prompt and its tools after the hook, so give both here as well. For new agents use
+    `langchain.agents.create_agent` and `ContextOptimizerMiddleware`. A structured response is made by another call,
+    which receives the whole conversation and not what a hook returns: fit it with `with_optimizer(model)`.
 
     Args:
         model: The agent's model, by object or name; not needed when the settings give a limit.
@@ -33,8 +33,16 @@ def pre_model_hook(
         settings: How requests are fitted; see `RequestSettings`. By default the query may not be cut.
 
     Raises:
-        TypeError: `prompt` is neither a text nor a system message, or there is no such setting.
-        ValueError: A setting is out of its range, or model and settings tell no window.
+        TypeError: `prompt` is neither a string nor a system message, or there is no such setting.
+        ValueError: A setting is out of its range, or neither model nor settings say how large the window is.
+
+    Example:
+        >>> from langchain_core.messages import AIMessage, HumanMessage
+        >>> from langchain_ctxopt import pre_model_hook
+        >>> hook = pre_model_hook(max_input_tokens=80, prompt="Be brief.", token_counter=len)
+        >>> messages = [HumanMessage("My order is 4711."), AIMessage("Sent! " * 20), HumanMessage("And the invoice?")]
+        >>> [message.text for message in hook.invoke({"messages": messages})["llm_input_messages"]]
+        ['My order', 'Sent!', 'And the invoice?']
     """
     before = _prompt_messages(prompt)
     if before:
@@ -56,8 +64,8 @@ def _prompt_messages(prompt: object) -> list[SystemMessage]:
     if prompt is None or isinstance(prompt, SystemMessage):
         return [] if prompt is None else [prompt]
     message = (
-        f"`prompt` must be a text or a SystemMessage, got {type(prompt).__name__}; what a function or a runnable adds "
-        "cannot be counted before it runs, so lower `target_tokens` by it"
+        f"`prompt` must be a string or a SystemMessage, got {type(prompt).__name__}; what a function or a runnable "
+        "adds cannot be counted before it runs, so lower `target_tokens` by it"
     )
     raise TypeError(message)
 

@@ -1,4 +1,4 @@
-"""What history strategies of one's own remember between the calls of an agent: kept in the agent's state."""
+"""The progress of a custom history strategy between the calls of an agent, kept in the agent's state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ProgressState(AgentState[Any]):
 
 @contextmanager
 def progress_in(state: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Let strategies find their progress of this run, as a copy, and yield that copy."""
+    """Give strategies a copy of their progress in this run, and yield that copy."""
     progress: dict[str, Any] = copy.deepcopy(dict(state.get(PROGRESS) or {}))
     token = run_progress.set(progress)
     try:
@@ -35,7 +35,7 @@ def progress_in(state: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def with_progress(
     response: ModelResponse[Any], state: Mapping[str, Any], progress: dict[str, Any] | None
 ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-    """Return a response that puts progress into the agent's state; the identical one where there is none to put."""
+    """Return a response that stores progress in the agent's state; the identical one where nothing changed."""
     if progress is None or progress == dict(state.get(PROGRESS) or {}):
         return response
     return ExtendedModelResponse(model_response=response, command=Command(update={PROGRESS: progress}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from llama_index.core.base.llms.types import (
@@ -20,8 +19,7 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
-from ctxopt_core import FitReport
-from ctxopt_core.adapters import in_worker
+from ctxopt_core.adapters import OptimizedModel, empty_model, in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
 from llamaindex_ctxopt.guard.reported_metadata import planned_metadata
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
@@ -67,16 +65,7 @@ def with_optimizer(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedL
     return _optimized(llm, plain, FitSettings.of(settings, _OWNER))
 
 
-class Reports:
-    """The report of the last request, shared by all copies of one LLM."""
-
-    __slots__ = ("last",)
-
-    def __init__(self) -> None:
-        self.last: FitReport | None = None
-
-
-class OptimizedLLM(_LLM):
+class OptimizedLLM(OptimizedModel, _LLM):
     """What `with_optimizer` adds to the class of an LLM.
 
     Its methods are not decorated with LlamaIndex's callbacks: those of the LLM's own class are, and tell what is sent.
@@ -84,17 +73,11 @@ class OptimizedLLM(_LLM):
 
     plain_class: ClassVar[type[LLM]]
     fit_settings: ClassVar[FitSettings]
-    reports: ClassVar[Reports]
-
-    @property
-    def last_report(self) -> FitReport | None:
-        """The report of the last request of this LLM and of its copies; None before the first."""
-        return type(self).reports.last
 
     @property
     def metadata(self) -> LLMMetadata:
         """What LlamaIndex plans requests by: that of the LLM, with the limits of the settings in it."""
-        return planned_metadata(self.plain_metadata, type(self).fit_settings)
+        return planned_metadata(self.plain_metadata, self.fit_settings)
 
     @property
     def plain_metadata(self) -> LLMMetadata:
@@ -103,8 +86,8 @@ class OptimizedLLM(_LLM):
 
     def with_changes(self, **changes: Unpack[FitSettingValues]) -> OptimizedLLM:
         """Return a copy with other settings, validated as at construction."""
-        made = type(self)
-        return _optimized(self, made.plain_class, made.fit_settings.with_changes(changes, _OWNER))
+        settings = {**self.fit_settings.as_dict(), **changes}
+        return _optimized(self, self.plain_class, FitSettings.of(settings, _OWNER))
 
     def count_tokens(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False, **arguments: Any) -> int:
         """Return what a request counts as it is sent, in tokens.
@@ -128,7 +111,7 @@ class OptimizedLLM(_LLM):
         Args:
             arguments: The arguments of the call beside its messages or its prompt.
         """
-        return GuardedCall.of(self, type(self).fit_settings, arguments)
+        return GuardedCall.of(self, self.fit_settings, arguments)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Fit the messages and chat."""
@@ -184,7 +167,7 @@ class OptimizedLLM(_LLM):
         if (current := in_flight(self, messages)) is not None:
             return messages, current
         fitted, request, report = self.guarded_call(arguments).fit_messages(messages)
-        self._account_for(report)
+        self._keep_report(self.fit_settings.report(report))
         return fitted, request
 
     def _fitted_prompt(
@@ -194,34 +177,13 @@ class OptimizedLLM(_LLM):
             return prompt, current
         formatted = bool(positional[0] if positional else arguments.get("formatted"))
         fitted, request, report = self.guarded_call(arguments).fit_prompt(prompt, formatted=formatted)
-        self._account_for(report)
+        self._keep_report(self.fit_settings.report(report))
         return fitted, request
-
-    def _account_for(self, report: FitReport) -> None:
-        made = type(self)
-        made.reports.last = made.fit_settings.report(report)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the LLM's own class and the settings; the optimized class is made anew."""
-        made = type(self)
-        return _made_empty, (made.plain_class, made.fit_settings), self.__getstate__()
 
 
 def _optimized(llm: LLM, plain: type[LLM], settings: FitSettings) -> OptimizedLLM:
-    copied = _made_empty(plain, settings)
+    copied = empty_model(OptimizedLLM, plain, settings)
     # LlamaIndex's own state is for pickling: it leaves out clients and callbacks.
     BaseModel.__setstate__(copied, BaseModel.__getstate__(llm.model_copy()))
     copied.guarded_call({})  # an LLM without a window is an error now, not at the first call
     return copied
-
-
-def _made_empty(plain: type[LLM], settings: FitSettings) -> OptimizedLLM:
-    """Return an empty LLM of a class that is `plain` with fitting added.
-
-    The settings belong to the class, so that they are no fields of the LLM: it is stored and shown as the plain one,
-    and has its name.
-    """
-    names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__, "__doc__": plain.__doc__}
-    made: Any = new_class(plain.__name__, (OptimizedLLM, plain), {}, lambda namespace: namespace.update(names))
-    made.plain_class, made.fit_settings, made.reports = plain, settings, Reports()
-    return made.__new__(made)  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ from ctxopt_core import EstimateCounter, TokenCounter, counter_for
 SETS = ("docs_xquad12", "sbd_ud12")
 SHORTEST = 200
 _COLUMNS = (
-    *("language", "texts", "default ÷ dearer", "lowest", "default ÷ `o200k_base`"),
+    *("language", "texts", "default ÷ larger", "lowest", "default ÷ `o200k_base`"),
     *("like `o200k_base` ÷ `o200k_base`", "lowest"),
 )
 HALVES: Mapping[str, slice] = {"even": slice(0, None, 2), "odd": slice(1, None, 2), "all": slice(None)}

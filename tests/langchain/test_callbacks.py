@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.callbacks import AsyncCallbackHandler, AsyncCallbackManager, BaseCallbackHandler, CallbackManager
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
@@ -15,7 +15,6 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from langchain_ctxopt import ContextOptimizer, RequestOverflowError
-from langchain_ctxopt import optimizer as optimizer_module
 
 SECRET = "marmalade"
 LONG = [HumanMessage(f"The {SECRET} lantern hangs over pier seven. " * 60)]
@@ -135,8 +134,8 @@ async def test_i1_without_handlers_nothing_is_dispatched(monkeypatch: pytest.Mon
     def refuse(*arguments: Any, **options: Any) -> None:
         pytest.fail("an event was dispatched")
 
-    monkeypatch.setattr(optimizer_module, "dispatch_custom_event", refuse)
-    monkeypatch.setattr(optimizer_module, "adispatch_custom_event", refuse)
+    monkeypatch.setattr(CallbackManager, "on_custom_event", refuse)
+    monkeypatch.setattr(AsyncCallbackManager, "on_custom_event", refuse)
     assert len(OPTIMIZER.invoke(LONG)) == 1
     assert len(await OPTIMIZER.ainvoke(LONG)) == 1
 

@@ -160,11 +160,11 @@ def test_i2_documents_without_a_needed_key_are_an_error_that_names_it() -> None:
 @pytest.mark.parametrize(
     ("documents", "query", "message"),
     [
-        pytest.param([], None, "`query` must be a text, got NoneType; give ''", id="no-query"),
-        pytest.param([], ["kiln"], "`query` must be a text, got list", id="a-list-as-query"),
+        pytest.param([], None, "`query` must be a string, got NoneType; give ''", id="no-query"),
+        pytest.param([], ["kiln"], "`query` must be a string, got list", id="a-list-as-query"),
         pytest.param(None, "kiln", "`documents` must be a list of LangChain documents, got NoneType", id="none"),
         pytest.param("kiln", "kiln", "`documents` must be a list of LangChain documents, got str", id="joined-text"),
-        pytest.param(["kiln"], "kiln", "item 0 of the documents .* got str; wrap texts", id="texts"),
+        pytest.param(["kiln"], "kiln", "item 0 of the documents .* got str; wrap strings", id="texts"),
     ],
 )
 async def test_i2_other_kinds_of_input_are_a_type_error(documents: Any, query: Any, message: str) -> None:

@@ -175,14 +175,14 @@ def test_i2_a_step_can_be_told_its_keys() -> None:
     step = COMPRESSOR.as_runnable(query_key="asked", documents_key="hits")
     values = {"asked": QUESTION, "query": "kiln", "hits": chunks(), "documents": []}
     assert step.invoke(values) == COMPRESSOR.compress_documents(chunks(), QUESTION)
-    with pytest.raises(ValueError, match="no text under 'asked'"):
+    with pytest.raises(ValueError, match="no string under 'asked'"):
         step.invoke({"query": QUESTION, "hits": chunks()})
 
 
 @pytest.mark.parametrize(
     ("values", "kind", "message"),
     [
-        pytest.param({}, ValueError, "no text under 'question' or 'query' or 'input', it has nothing", id="empty"),
+        pytest.param({}, ValueError, "no string under 'question' or 'query' or 'input', it has nothing", id="empty"),
         pytest.param({"documents": []}, ValueError, r"it has 'documents' \(list\); .* `query_key`", id="no-query"),
         pytest.param({"query": 7, "documents": []}, ValueError, r"it has 'query' \(int\)", id="a-number"),
         pytest.param({"query": "kiln"}, ValueError, "no list of documents under 'context' or 'documents'", id="none"),

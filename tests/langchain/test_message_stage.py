@@ -151,7 +151,7 @@ def test_i1_nothing_is_left_as_it_is(empty: Any) -> None:
         pytest.param({"a": 1}, ValueError, "pass `prompt=` to ContextOptimizer", id="a dict without a prompt"),
         pytest.param({}, ValueError, "pass `prompt=` to ContextOptimizer", id="an empty dict"),
         pytest.param({"role": "user", "content": "x"}, ValueError, "prompt", id="a bare message dict"),
-        pytest.param(7, TypeError, "a PromptValue, a list of messages or a text, got int", id="a number"),
+        pytest.param(7, TypeError, "a PromptValue, a list of messages or a string, got int", id="a number"),
         pytest.param(None, TypeError, "got NoneType", id="None"),
         pytest.param(b"text", TypeError, "got bytes", id="bytes"),
         pytest.param(iter(["text"]), TypeError, "got list_iterator", id="an iterator"),

@@ -202,8 +202,8 @@ async def test_h18_awaited_and_not_the_result_is_the_same() -> None:
         ({"memory": 300}, [], ValueError, "`sections` names 'memory', but the input has only 'memories'"),
         ({"unused": 300}, [], ValueError, "`sections` names 'unused', but the prompt has only"),
         ({"question": 300}, [], ValueError, "'question' is named in `sections` and as the key of a component"),
-        ({"memories": 300}, 7, TypeError, "section 'memories' of the input must be a text or a list .*, got int"),
-        ({"memories": 300}, [{}], TypeError, "item 0 of section 'memories' must be a text or .* Document, got dict"),
+        ({"memories": 300}, 7, TypeError, "section 'memories' of the input must be a string or a list .*, got int"),
+        ({"memories": 300}, [{}], TypeError, "item 0 of section 'memories' must be a string or .* Document, got dict"),
     ],
 )
 def test_h18_an_input_that_cannot_be_read_is_refused(

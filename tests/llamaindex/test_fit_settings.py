@@ -88,9 +88,9 @@ def test_values_may_be_mappings_and_digits() -> None:
     assert FitSettings.of({"protect": "system"}, "Test").protect == ("system",)
     assert set(settings.as_dict()) == set(FitSettingValues.__annotations__)
     assert FitSettings.of(settings.as_dict(), "Test") == settings
-    assert settings.with_changes({"target_tokens": 9}, "Test").target_tokens == 9
+    assert FitSettings.of({**settings.as_dict(), "target_tokens": 9}, "Test").target_tokens == 9
     with pytest.raises(ValueError, match="target_tokens"):
-        settings.with_changes({"target_tokens": 0}, "Test")
+        FitSettings.of({**settings.as_dict(), "target_tokens": 0}, "Test")
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,10 @@ __init__
 LANGCHAIN = """
 errors events
 message_views model_settings shortened_calls documents component_keys
-compression prompt_renderer
+compression
 setting_fields message_input
 dict_input
+prompt_renderer
 optimizer compressor
 per_call_optimizer chat_model
 agents

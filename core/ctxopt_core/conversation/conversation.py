@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from typing import NamedTuple
 
-from ctxopt_core.counting.token_counter import TokenCounter, memory_of
+from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, MessageList, MessageViews
 from ctxopt_core.providers.rules import priced, rules_of
@@ -65,7 +65,7 @@ class CountedConversation:
     def __init__(self, messages: tuple[Message, ...] | list[Message] | MessageViews, counter: TokenCounter) -> None:
         self._views: MessageViews = MessageList(messages) if isinstance(messages, (tuple, list)) else messages
         self._count = counter.count
-        self._known = memory_of(counter)
+        self._known = cached_counts_of(counter)
         self._rules = rules_of(counter)
         self._messages: dict[int, Message] = {}
         self._overheads: dict[str, int] = {}

@@ -1,58 +1,57 @@
-"""Token counters around another one: scaled by a factor, capped at a limit, with the rules of a model."""
+"""Token counters around another one: scaled by a factor, capped at a limit, with the rules of a model's provider."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from ctxopt_core.counting.token_counter import TokenCounter, memory_of
+from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.providers.rules import ProviderRules, rules_of
 
-if TYPE_CHECKING:
-    from ctxopt_core.counting.token_counter import TokenCounter
-
+# Characters. Shorter strings are always counted, which is cheap. A smaller value makes the sizes in reports of cut
+# requests less exact; with a larger one more strings over the limit are tokenized as a whole.
 _ALWAYS_COUNTED = 8_000
 
 
-class CappedCounter:
-    """Another counter, except that a long text over the ceiling counts one more than the ceiling.
+class _BoundCounter:
+    """What `CappedCounter` and `ModelCounter` take over from the counter that they wrap."""
 
-    A text that alone is larger than the whole input budget is cut whatever its exact size, so the cost of finding that
-    out follows the budget and not the text.
+    __slots__ = ("_counter", "exact", "exceeds", "name", "prefix_length", "rules", "suffix_length")
 
-    Args:
-        counter: The counter whose figures are capped.
-        ceiling: The input budget, in tokens.
-    """
-
-    __slots__ = (
-        "_ceiling",
-        "_counter",
-        "_known",
-        "_over",
-        "exact",
-        "exceeds",
-        "name",
-        "prefix_length",
-        "rules",
-        "suffix_length",
-    )
-
-    def __init__(self, counter: TokenCounter, ceiling: int) -> None:
+    def __init__(self, counter: TokenCounter, rules: ProviderRules) -> None:
         self._counter = counter
-        self._ceiling = max(0, ceiling)
-        self._over: set[str] = set()
-        self._known = memory_of(counter)
+        self.rules = rules
         self.name = counter.name
         self.exact = counter.exact
-        self.rules = rules_of(counter)
+        # Bound methods, so that a call of one does not cost a second call.
         self.exceeds = counter.exceeds
         self.prefix_length = counter.prefix_length
         self.suffix_length = counter.suffix_length
 
+
+class CappedCounter(_BoundCounter):
+    """Another counter, except that `count` returns the limit plus 1 for a long string that is over the limit.
+
+    A string that alone is larger than the whole input budget is cut whatever its exact size, so that finding out costs
+    in proportion to the budget and not to the length of the string.
+
+    Args:
+        counter: The counter whose counts are capped.
+        ceiling: The limit, usually the input budget, in tokens.
+    """
+
+    __slots__ = ("_cached", "_ceiling", "_over")
+
+    def __init__(self, counter: TokenCounter, ceiling: int) -> None:
+        super().__init__(counter, rules_of(counter))
+        self._ceiling = max(0, ceiling)
+        self._over: set[str] = set()
+        self._cached = cached_counts_of(counter)
+
     def count(self, text: str) -> int:
-        """Return the tokens of `text`, or one more than the ceiling for a long text that is over it."""
+        """Return the tokens of `text`, or the limit plus 1 for a long string that is over it."""
         if not text or len(text) <= _ALWAYS_COUNTED:
             return self._counter.count(text)
         if text in self._over or self._counter.exceeds(text, self._ceiling):
@@ -60,47 +59,30 @@ class CappedCounter:
             return self._ceiling + 1
         return self._counter.count(text)
 
-    def known(self, text: str) -> int | None:
-        """Return what `count` gives, where the counter remembers the text; it is capped as well, so that both agree."""
-        tokens = self._known(text)
+    def cached_count(self, text: str) -> int | None:
+        """Return what `count` returns where the wrapped counter has the count in its cache, else None."""
+        tokens = self._cached(text)
         if tokens is None or tokens <= self._ceiling or len(text) <= _ALWAYS_COUNTED:
             return tokens
         return self._ceiling + 1
 
 
-class ModelCounter:
-    """Counts texts as another counter does, and carries the rules of a model's provider.
+class ModelCounter(_BoundCounter):
+    """Another counter, together with the rules of a model's provider.
 
-    Whoever counts messages or schemas is handed a counter, so that the rules are wherever they are needed.
+    Messages and schemas are counted by functions that get a counter, so the rules are passed along with it.
 
     Args:
-        counter: Counts texts.
-        rules: How attachments are counted.
+        counter: Counts strings.
+        rules: How attachments and schemas are counted.
     """
 
-    __slots__ = (
-        "_counter",
-        "count",
-        "exact",
-        "exceeds",
-        "known",
-        "name",
-        "prefix_length",
-        "rules",
-        "suffix_length",
-    )
+    __slots__ = ("cached_count", "count")
 
     def __init__(self, counter: TokenCounter, rules: ProviderRules) -> None:
-        self._counter = counter
-        self.rules = rules
-        self.name = counter.name
-        self.exact = counter.exact
-        # Bound here, so that counting a text costs no further call.
+        super().__init__(counter, rules)
         self.count = counter.count
-        self.exceeds = counter.exceeds
-        self.prefix_length = counter.prefix_length
-        self.suffix_length = counter.suffix_length
-        self.known = memory_of(counter)
+        self.cached_count: Callable[[str], int | None] = cached_counts_of(counter)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._counter!r})"
@@ -117,8 +99,9 @@ class ModelCounter:
         return type(self), (self._counter, self.rules)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class ScaledCounter:
-    """Another counter's figures times a safety factor, for models whose own tokenizer is not published.
+    """Another counter's counts times a safety factor, for models whose own tokenizer is not published.
 
     Args:
         counter: The counter to scale.
@@ -129,51 +112,39 @@ class ScaledCounter:
         ValueError: `factor` is below 1.
     """
 
-    __slots__ = ("_counter", "_factor", "name")
+    counter: TokenCounter
+    factor: float
+    _: KW_ONLY
+    name: str = ""
+    _fraction: Fraction = field(init=False, compare=False)
 
     exact = False
 
-    def __init__(self, counter: TokenCounter, factor: float, *, name: str | None = None) -> None:
-        if not factor >= 1:
-            message = f"`factor` must be at least 1, so that the estimate stays on the safe side, got {factor!r}"
+    def __post_init__(self) -> None:
+        if not self.factor >= 1:
+            message = f"`factor` must be at least 1, so that the estimate is not too low, got {self.factor!r}"
             raise ValueError(message)
-        self._counter = counter
-        self._factor = Fraction(str(factor))
-        self.name = name or f"{counter.name} x {factor:g}"
+        object.__setattr__(self, "name", self.name or f"{self.counter.name} x {self.factor:g}")
+        object.__setattr__(self, "_fraction", Fraction(str(self.factor)))
 
     def __repr__(self) -> str:
-        return f"ScaledCounter({self._counter!r}, {float(self._factor):g})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ScaledCounter):
-            return NotImplemented
-        return (self._counter, self._factor, self.name) == (other._counter, other._factor, other.name)
-
-    def __hash__(self) -> int:
-        return hash((self._counter, self._factor, self.name))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self._counter, float(self._factor), self.name)
+        return f"ScaledCounter({self.counter!r}, {self.factor:g})"
 
     def count(self, text: str) -> int:
         """Return the scaled tokens of `text`, rounded up."""
-        return math.ceil(self._counter.count(text) * self._factor)
+        return math.ceil(self.counter.count(text) * self._fraction)
 
     def exceeds(self, text: str, limit: int) -> bool:
-        """Tell whether `text` counts more than `limit` scaled tokens."""
-        return limit < 0 or self._counter.exceeds(text, self._unscaled(limit))
+        """Return whether `text` has more than `limit` scaled tokens."""
+        return limit < 0 or self.counter.exceeds(text, self._unscaled(limit))
 
     def prefix_length(self, text: str, limit: int) -> int:
-        """Return how many characters from the start count at most `limit` scaled tokens."""
-        return self._counter.prefix_length(text, self._unscaled(limit))
+        """Return the length in characters of the longest prefix within `limit` scaled tokens."""
+        return self.counter.prefix_length(text, self._unscaled(limit))
 
     def suffix_length(self, text: str, limit: int) -> int:
-        """Return how many characters up to the end count at most `limit` scaled tokens."""
-        return self._counter.suffix_length(text, self._unscaled(limit))
+        """Return the length in characters of the longest suffix within `limit` scaled tokens."""
+        return self.counter.suffix_length(text, self._unscaled(limit))
 
     def _unscaled(self, limit: int) -> int:
-        return math.floor(limit / self._factor)
-
-
-def _rebuild(counter: TokenCounter, factor: float, name: str) -> ScaledCounter:
-    return ScaledCounter(counter, factor, name=name)
+        return math.floor(limit / self._fraction)

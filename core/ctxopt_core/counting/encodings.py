@@ -1,8 +1,8 @@
 """The tiktoken encodings, loaded without a network.
 
-`cl100k_base` and `o200k_base` are shipped inside the package. Their files are read directly: neither tiktoken's cache
-folder nor any environment variable is touched. Every other encoding is asked of tiktoken itself, which reads
-`TIKTOKEN_CACHE_DIR`; whether it may use the network is its own affair.
+The files of `cl100k_base` and `o200k_base` are part of the package and are read directly: neither tiktoken's cache
+folder nor an environment variable is used. All other encodings are loaded by tiktoken, which reads
+`TIKTOKEN_CACHE_DIR` and may download.
 """
 
 from __future__ import annotations
@@ -62,25 +62,20 @@ def load_encoding(name: str) -> tiktoken.Encoding:
     """Return the tiktoken encoding `name`, loading it on first use.
 
     Raises:
-        CtxoptError: The encoding is unknown to tiktoken, or is not bundled and cannot be had without a network.
+        CtxoptError: tiktoken has no such encoding, or it is not bundled and could not be loaded.
     """
-    found = _loaded.get(name)
-    if found is None:
+    if name not in _loaded:
         with _loading:
-            found = _loaded.get(name)
-            if found is None:
-                found = _load(name)
-                _loaded[name] = found
-    return found
+            if name not in _loaded:
+                _loaded[name] = _load(name)
+    return _loaded[name]
 
 
 def _load(name: str) -> tiktoken.Encoding:
     from tiktoken.registry import ENCODINGS
 
-    already_loaded = ENCODINGS.get(name)
-    if already_loaded is not None:
-        return already_loaded
-    return _bundled(name) if name in _PATTERNS else _from_tiktoken(name)
+    load = _bundled if name in _PATTERNS else _from_tiktoken
+    return ENCODINGS.get(name) or load(name)
 
 
 def _bundled(name: str) -> tiktoken.Encoding:

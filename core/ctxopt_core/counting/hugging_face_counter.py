@@ -10,83 +10,76 @@ from pathlib import Path
 from typing import Any
 
 from ctxopt_core.counting.callable_counter import CallableCounter
-from ctxopt_core.text.surrogates import has_surrogates, joined_surrogates
+from ctxopt_core.text.surrogates import joined_surrogates
 
 FILE_NAME = "tokenizer.json"
 _LIBRARIES = frozenset({"tokenizers", "transformers"})
-# What a tokenizer of `transformers` would otherwise do to a long text: cut it, fill it up, or warn about it.
+# Otherwise a tokenizer of `transformers` may truncate or pad a string, or warn about its length.
 _WHOLE_TEXT = {"truncation": False, "padding": False, "verbose": False}
 
 
 def is_hugging_face_tokenizer(tokenizer: object) -> bool:
-    """Tell whether an object is a tokenizer of `tokenizers` or `transformers`; neither is imported for it."""
-    kinds = {kind.__module__.partition(".")[0] for kind in type(tokenizer).__mro__}
-    return not kinds.isdisjoint(_LIBRARIES) and hasattr(tokenizer, "encode")
+    """Return whether an object is a tokenizer of `tokenizers` or `transformers`; neither is imported for it."""
+    libraries = set(map(_library_of, type(tokenizer).__mro__))
+    return not libraries.isdisjoint(_LIBRARIES) and hasattr(tokenizer, "encode")
 
 
 def hugging_face_counter(tokenizer: object) -> CallableCounter:
-    """Return a counter of what a Hugging Face tokenizer makes of a text, without the tokens it adds around a text.
+    """Return a counter that uses a Hugging Face tokenizer, without the tokens that it adds around a string.
 
     Args:
         tokenizer: A `tokenizers.Tokenizer`, a tokenizer of `transformers`, the path of a `tokenizer.json`, or the
-            path of a folder that holds one. An object decides itself what a special token inside a text is; a file is
-            read so that it is ordinary text. A file is loaded by the first count.
+            path of a folder with one. An object decides itself how special tokens inside a string are tokenized; with
+            a file they are ordinary text. A file is loaded by the first count.
 
     Raises:
-        ValueError: There is no such file, since nothing is ever downloaded; or the object cuts or fills up texts.
+        ValueError: There is no such file, and nothing is downloaded; or the object truncates or pads strings.
         ImportError: A file is given and `tokenizers` is not installed.
     """
     if isinstance(tokenizer, str | os.PathLike):
         path = _tokenizer_file(Path(tokenizer))
-        return CallableCounter(_TokenizerFile(path), name=path.parent.name or FILE_NAME)
+        return CallableCounter(_Tokens(path), name=path.parent.name or FILE_NAME)
     if getattr(tokenizer, "truncation", None) or getattr(tokenizer, "padding", None):
         message = (
-            "`tokenizer` must count a text as it is, but cuts it off or fills it up; call its `no_truncation()` and "
+            "`tokenizer` must count a string as it is, without truncation or padding; call its `no_truncation()` and "
             f"`no_padding()` first, got a {type(tokenizer).__name__} with one of the two"
         )
         raise ValueError(message)
-    return CallableCounter(_TokenizerObject(tokenizer), name=_name_of(tokenizer))
+    return CallableCounter(_Tokens(tokenizer), name=_name_of(tokenizer))
 
 
-class _TokenizerObject:
-    """The tokens of a text, asked of a tokenizer one text at a time: those of `transformers` change as they encode."""
+class _Tokens:
+    """From a string to its tokens, one string at a time: tokenizers of `transformers` change while they encode.
 
-    __slots__ = ("_lock", "_options", "_tokenizer")
+    Args:
+        source: The tokenizer, or the path of its file, which is loaded by the first call.
+    """
 
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        library = type(tokenizer).__module__.partition(".")[0]
-        self._options: dict[str, bool] = {} if library == "tokenizers" else _WHOLE_TEXT
+    __slots__ = ("_lock", "_options", "_source", "_tokenizer")
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        from_file = isinstance(source, Path)
+        self._tokenizer = None if from_file else source
+        of_tokenizers = from_file or _library_of(type(source)) == "tokenizers"
+        self._options: dict[str, bool] = {} if of_tokenizers else _WHOLE_TEXT
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _TokenizerObject, (self._tokenizer,)
+        return _Tokens, (self._source,)
 
     def __call__(self, text: str) -> Sized:
         with self._lock:
-            tokens: Sized = self._tokenizer.encode(_readable(text), add_special_tokens=False, **self._options)
+            if self._tokenizer is None:
+                self._tokenizer = _loaded(self._source)
+            # Lone surrogates, which these tokenizers refuse, are counted as the replacement character.
+            readable = joined_surrogates(text)
+            tokens: Sized = self._tokenizer.encode(readable, add_special_tokens=False, **self._options)
         return tokens
 
 
-class _TokenizerFile:
-    """The tokens of a text, by a file that is loaded when it is first asked."""
-
-    __slots__ = ("_loaded", "_loading", "_path")
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._loaded: Any = None
-        self._loading = threading.Lock()
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _TokenizerFile, (self._path,)
-
-    def __call__(self, text: str) -> Sized:
-        if self._loaded is None:
-            with self._loading:
-                self._loaded = self._loaded or _loaded(self._path)
-        tokens: Sized = self._loaded.encode(_readable(text), add_special_tokens=False)
-        return tokens
+def _library_of(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
 
 
 def _loaded(path: Path) -> Any:
@@ -111,11 +104,6 @@ def _tokenizer_file(path: Path) -> Path:
         message = f"reading {FILE_NAME} needs the package tokenizers: pip install tokenizers"
         raise ImportError(message)
     return file.absolute()
-
-
-def _readable(text: str) -> str:
-    """Lone surrogates, which these tokenizers refuse, are counted as the replacement character."""
-    return joined_surrogates(text) if has_surrogates(text) else text
 
 
 def _name_of(tokenizer: object) -> str:

@@ -1,4 +1,4 @@
-"""Exact counting with a tiktoken encoding, reading no more of a text than the question needs."""
+"""Exact counting with a tiktoken encoding, which reads no more of a string than it needs to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, load_encoding
-from ctxopt_core.counting.split_points import PIECE, cut_after, cut_before, pieces, pieces_from_end
+from ctxopt_core.counting.split_points import (
+    PIECE,
+    cut_after,
+    cut_before,
+    longest_fitting,
+    part_of,
+    pieces,
+    pieces_from_end,
+)
 from ctxopt_core.counting.toktok import fast_count_of
 from ctxopt_core.runtime.text_cache import CountCache, shared_cache
 from ctxopt_core.text.surrogates import has_surrogates, index_before_joining, joined_surrogates
@@ -15,35 +23,49 @@ from ctxopt_core.text.surrogates import has_surrogates, index_before_joining, jo
 if TYPE_CHECKING:
     import tiktoken
 
+# Bytes of the longest token in both bundled vocabularies, a run of spaces.
 LONGEST_TOKEN_BYTES = 128
-# A text without a safe cut is read in growing windows. Where a window ends, up to so many tokens may come out otherwise
-# than in the whole text.
+# Characters. A string without a safe cut is read in windows: one of this size first, then larger ones.
 _WINDOW = 2 * PIECE
+# Tokens at the end of a window that may differ from those of the whole string. A window decides only what is over the
+# limit by more than that; `test_tiktoken_counter.py` compares windows with whole strings.
 _UNSETTLED_TOKENS = 128
-# So many characters for each token are tokenized, then so many, where the start or the end of a text is asked for.
+# Characters for each token of the limit that are tokenized first, then second, to find a prefix or suffix. English has
+# 4 to 5 a token, so that 7 nearly always suffice; where neither does, all of the piece is tokenized.
 _CHARACTERS_PER_TOKEN = (7, 10)
+# Characters. Longer strings are searched for runs of blanks: tiktoken panics at a run of 999,999.
 _BLANK_RUN = 500_000
+# Characters of the blocks into which such a run is cut, well below what is refused.
 _BLANK_BLOCK = 256_000
 # Characters that the tokenizers take for white space but not for a line break.
 _LONG_BLANK_RUN = re.compile(rf"(?<![^\S\r\n\x1c-\x1f])[^\S\r\n\x1c-\x1f]{{{_BLANK_RUN},}}")
 
 
 class TiktokenCounter:
-    """Count tokens exactly as tiktoken does, special tokens in a text being ordinary text.
+    """Count tokens exactly as tiktoken does. Special tokens in a string are ordinary text.
 
     The vocabulary is loaded by the first count. Counts are cached per encoding for the whole process. A counter
-    pickles by the name of its encoding. Where `toktok-rs` is installed (the extra `fast`) it does the counting that it
-    is known to do as tiktoken does.
+    pickles by the name of its encoding. With the extra `fast`, `toktok-rs` counts the strings for which it is known to
+    return what tiktoken returns.
 
     Args:
         name: A tiktoken encoding. `o200k_base` and `cl100k_base` need no network.
-        cache: Where counts are remembered; by default the cache that all counters of this encoding share.
+        cache: Where counts are kept; by default the cache that all counters of this encoding share.
 
     Raises:
-        ValueError: `name` is not a non-empty text.
+        ValueError: `name` is no string, or is blank.
+
+    Example:
+        >>> from ctxopt_core import TiktokenCounter
+        >>> counter = TiktokenCounter("o200k_base")
+        >>> counter.count("The capital of Italy is Rome.")
+        7
+        >>> text = "The capital of Italy is Rome."
+        >>> text[: counter.prefix_length(text, 3)]
+        'The capital of'
     """
 
-    __slots__ = ("_bundled", "_cache", "_encoding", "known", "name")
+    __slots__ = ("_bundled", "_cache", "_encoding", "cached_count", "name")
 
     exact = True
 
@@ -53,7 +75,7 @@ class TiktokenCounter:
             raise ValueError(message)
         self.name = name.strip()
         self._cache = shared_cache(self.name) if cache is None else cache
-        self.known = self._cache.get
+        self.cached_count = self._cache.get
         self._encoding: tiktoken.Encoding | None = None
         self._bundled = self.name in BUNDLED_ENCODINGS
 
@@ -70,12 +92,12 @@ class TiktokenCounter:
         return TiktokenCounter, (self.name,)
 
     def count(self, text: str) -> int:
-        """Return the tokens of `text`; an empty or missing text counts 0."""
+        """Return the number of tokens of `text`; an empty or missing string has none."""
         if not text:
             return 0
-        known = self.known(text)
-        if known is not None:
-            return known
+        cached = self.cached_count(text)
+        if cached is not None:
+            return cached
         if len(text) > PIECE and self._bundled:
             tokens = sum(self._count_piece(text[start:stop]) for start, stop in pieces(text))
         else:
@@ -84,7 +106,7 @@ class TiktokenCounter:
         return tokens
 
     def exceeds(self, text: str, limit: int) -> bool:
-        """Tell whether `text` counts more than `limit` tokens, tokenizing no more of it than is needed."""
+        """Return whether `text` has more than `limit` tokens; no more of it is tokenized than needed."""
         if not text or limit < 0:
             return limit < 0
         length = len(text)
@@ -92,9 +114,9 @@ class TiktokenCounter:
             return False
         if self._bundled and length > limit * LONGEST_TOKEN_BYTES:
             return True
-        known = self.known(text)
-        if known is not None:
-            return known > limit
+        cached = self.cached_count(text)
+        if cached is not None:
+            return cached > limit
         if length <= PIECE or not self._bundled:
             return self.count(text) > limit
         total = 0
@@ -109,76 +131,66 @@ class TiktokenCounter:
         return False
 
     def prefix_length(self, text: str, limit: int) -> int:
-        """Return how many characters of `text`, from its start, count at most `limit` tokens.
+        """Return the length in characters of the longest prefix within `limit` tokens.
 
         The cut lies on a token border and never inside a code point.
         """
-        if not text or limit <= 0:
-            return 0
-        within = text[: limit * LONGEST_TOKEN_BYTES] if self._bundled else text
-        if has_surrogates(within):
-            return index_before_joining(within, self._prefix(joined_surrogates(within), limit))
-        return self._prefix(within, limit)
+        return self._longest(text, limit, from_end=False)
 
     def suffix_length(self, text: str, limit: int) -> int:
-        """Return how many characters of `text`, up to its end, count at most `limit` tokens."""
+        """Return the length in characters of the longest suffix within `limit` tokens."""
+        return self._longest(text, limit, from_end=True)
+
+    def _longest(self, text: str, limit: int, *, from_end: bool) -> int:
         if not text or limit <= 0:
             return 0
-        within = text[-limit * LONGEST_TOKEN_BYTES :] if self._bundled else text
-        if has_surrogates(within):
-            joined = joined_surrogates(within)
-            return len(within) - index_before_joining(within, len(joined) - self._suffix(joined, limit))
-        return self._suffix(within, limit)
+        within = part_of(text, limit * LONGEST_TOKEN_BYTES, from_end=from_end) if self._bundled else text
+        if not has_surrogates(within):
+            return self._longest_tokenized(within, limit, from_end=from_end)
+        joined = joined_surrogates(within)
+        length = self._longest_tokenized(joined, limit, from_end=from_end)
+        if from_end:
+            return len(within) - index_before_joining(within, len(joined) - length)
+        return index_before_joining(within, length)
 
-    def _prefix(self, text: str, limit: int) -> int:
-        left = limit
-        for start, stop in pieces(text) if self._bundled else [(0, len(text))]:
-            tokens = self._start_of(text[start:stop], left)
+    def _longest_tokenized(self, text: str, limit: int, *, from_end: bool) -> int:
+        in_order = pieces_from_end if from_end else pieces
+        left, length = limit, 0
+        for start, stop in in_order(text) if self._bundled else [(0, len(text))]:
+            piece = text[start:stop]
+            tokens = self._tokens_at_one_end(piece, left, from_end=from_end)
             if len(tokens) > left:
-                return start + self._decodable(text[start:stop], tokens, left, from_end=False)
+                return length + self._decodable(piece, tokens, left, from_end=from_end)
             left -= len(tokens)
-        return len(text)
+            length += len(piece)
+        return length
 
-    def _suffix(self, text: str, limit: int) -> int:
-        left = limit
-        for start, stop in pieces_from_end(text) if self._bundled else [(0, len(text))]:
-            tokens = self._end_of(text[start:stop], left)
-            if len(tokens) > left:
-                return len(text) - stop + self._decodable(text[start:stop], tokens, left, from_end=True)
-            left -= len(tokens)
-        return len(text)
-
-    def _start_of(self, piece: str, limit: int) -> list[int]:
-        """Return the tokens of a piece: all, or more than `limit` of the first."""
+    def _tokens_at_one_end(self, piece: str, limit: int, *, from_end: bool) -> list[int]:
+        """Return all tokens of a piece, or more than `limit` of the first or of the last."""
         for characters in _CHARACTERS_PER_TOKEN if self._bundled else ():
-            near = cut_after(piece, characters * limit)
-            if near < len(piece) and len(tokens := self._encode(piece[:near])) > limit:
+            if from_end:
+                part = piece[cut_before(piece, len(piece) - characters * limit) :]
+            else:
+                part = piece[: cut_after(piece, characters * limit)]
+            if len(part) < len(piece) and len(tokens := self._encode(part)) > limit:
                 return tokens
-        return self._window(piece, limit, from_end=False)[1]
-
-    def _end_of(self, piece: str, limit: int) -> list[int]:
-        """Return the tokens of a piece: all, or more than `limit` of the last."""
-        for characters in _CHARACTERS_PER_TOKEN if self._bundled else ():
-            near = cut_before(piece, len(piece) - characters * limit)
-            if near > 0 and len(tokens := self._encode(piece[near:])) > limit:
-                return tokens
-        return self._window(piece, limit, from_end=True)[1]
+        return self._window(piece, limit, from_end=from_end)[1]
 
     def _window_exceeds(self, piece: str, limit: int) -> bool:
-        known = self.known(piece)
-        if known is not None:
-            return known > limit
+        cached = self.cached_count(piece)
+        if cached is not None:
+            return cached > limit
         read, tokens = self._window(piece, limit, from_end=False)
         if len(read) == len(piece):
             self._cache.store(piece, len(tokens))
         return len(tokens) > limit
 
     def _window(self, piece: str, limit: int, *, from_end: bool) -> tuple[str, list[int]]:
-        """Return one end of a piece that clearly counts more than `limit`, or all of it, and the tokens of that."""
+        """Return one end of a piece that clearly has more than `limit` tokens, or all of it, and its tokens."""
         enough = limit + _UNSETTLED_TOKENS
         width = _WINDOW
         while 2 * width < len(piece) and self._bundled:
-            read = piece[-width:] if from_end else piece[:width]
+            read = part_of(piece, width, from_end=from_end)
             tokens = self._encode(read)
             if len(tokens) > enough:
                 return read, tokens
@@ -188,30 +200,17 @@ class TiktokenCounter:
     def _decodable(self, text: str, tokens: list[int], limit: int, *, from_end: bool) -> int:
         """Return the characters of the first or the last `limit` tokens, or of fewer where they end inside one."""
         for kept in range(limit, 0, -1):
-            length = self._length_within(tokens[-kept:] if from_end else tokens[:kept], limit)
-            if length is not None:
-                return length
-        return self._bisect(text, limit, from_end=from_end)
-
-    def _length_within(self, tokens: list[int], limit: int) -> int | None:
-        """Return the characters of a run of tokens; None where they are no text, or one that counts more alone."""
-        try:
-            text = self._loaded().decode_bytes(tokens).decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-        return len(text) if self._count_at_once(text) <= limit else None
-
-    def _bisect(self, text: str, limit: int, *, from_end: bool) -> int:
-        """The slow, certain way, for texts whose first `limit` tokens end on no character."""
-        low, high = 0, min(len(text), limit * LONGEST_TOKEN_BYTES)
-        while low < high:
-            middle = (low + high + 1) // 2
-            part = text[len(text) - middle :] if from_end else text[:middle]
-            if len(self._encode(part)) <= limit:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+            run = self._loaded().decode_bytes(tokens[-kept:] if from_end else tokens[:kept])
+            try:
+                part = run.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            # A run may have more tokens alone than inside the string.
+            if self._count_at_once(part) <= limit:
+                return len(part)
+        # The slow, certain way, where the first `limit` tokens do not end on a whole character.
+        most = min(len(text), limit * LONGEST_TOKEN_BYTES)
+        return longest_fitting(most, lambda n: len(self._encode(part_of(text, n, from_end=from_end))) <= limit)
 
     def _loaded(self) -> tiktoken.Encoding:
         if self._encoding is None:
@@ -219,12 +218,12 @@ class TiktokenCounter:
         return self._encoding
 
     def _count_piece(self, piece: str) -> int:
-        """Count a piece between safe cuts. Pieces are remembered, so a text that has grown costs what was added."""
-        known = self.known(piece)
-        if known is None:
-            known = self._count_at_once(piece)
-            self._cache.store(piece, known)
-        return known
+        """Count a piece between safe cuts. Pieces are cached, so that a string that grew costs what was added."""
+        tokens = self.cached_count(piece)
+        if tokens is None:
+            tokens = self._count_at_once(piece)
+            self._cache.store(piece, tokens)
+        return tokens
 
     def _count_at_once(self, text: str) -> int:
         fast = fast_count_of(self.name)
@@ -240,7 +239,7 @@ class TiktokenCounter:
 
 
 def _without_long_blanks(text: str) -> Iterator[str]:
-    """Cut runs of blanks, of which tiktoken refuses a million, into blocks; blanks keep their count there."""
+    """Yield the string in parts, cut inside long runs of blanks, where cuts do not change the count."""
     start = 0
     for run in _LONG_BLANK_RUN.finditer(text):
         for cut in range(run.start() + _BLANK_BLOCK, run.end() - 1, _BLANK_BLOCK):

@@ -1,4 +1,4 @@
-"""The protocol of a token counter, and the cache that a counter brings with it."""
+"""The protocol of a token counter, and how to read the counts that a counter has cached."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """Counts the tokens of a text.
+    """Counts the tokens of a string.
 
-    1. `count` is deterministic and never negative; an empty text counts 0. Special tokens are ordinary text.
+    1. `count` is deterministic and never negative; an empty string has 0 tokens. Special tokens are ordinary text.
     2. `exceeds(text, limit)` equals `count(text) > limit`, and may stop reading early.
-    3. `prefix_length(text, limit)` is the length in characters of a prefix that itself counts at most `limit`
-       tokens, as long as the tokenizer's borders allow; it never ends inside a code point. `suffix_length` mirrors it.
-    4. `exact` is False when the figures are estimates. An estimate leans towards too many.
-    5. Counts of two texts do not add up to that of their join, unless they are parted where the tokenizer parts them.
+    3. `prefix_length(text, limit)` is the length in characters of a prefix that has at most `limit` tokens by itself,
+       as long as the tokenizer's borders allow; it never ends inside a code point. `suffix_length` mirrors it.
+    4. `exact` is False when the counts are estimates. An estimate tends to be too high.
+    5. The counts of two strings need not add up to that of their concatenation.
     6. Every method may be called from any thread.
+
+    Example:
+        >>> from ctxopt_core import TokenCounter, counter_for
+        >>> isinstance(counter_for("gpt-4o"), TokenCounter)
+        True
     """
 
     @property
@@ -25,29 +30,26 @@ class TokenCounter(Protocol):
 
     @property
     def exact(self) -> bool:
-        """Whether the figures are what the provider counts."""
+        """Whether the counts are those of the provider."""
 
     def count(self, text: str) -> int:
-        """Return the tokens of `text`."""
+        """Return the number of tokens of `text`."""
 
     def exceeds(self, text: str, limit: int) -> bool:
-        """Tell whether `text` counts more than `limit` tokens."""
+        """Return whether `text` has more than `limit` tokens."""
 
     def prefix_length(self, text: str, limit: int) -> int:
-        """Return the characters of a longest prefix within `limit` tokens."""
+        """Return the length in characters of the longest prefix within `limit` tokens."""
 
     def suffix_length(self, text: str, limit: int) -> int:
-        """Return the characters of a longest suffix within `limit` tokens."""
+        """Return the length in characters of the longest suffix within `limit` tokens."""
 
 
-def memory_of(counter: TokenCounter) -> Callable[[str], int | None]:
-    """Return the function that tells counts which `counter` remembers, or None, without counting.
+def cached_counts_of(counter: TokenCounter) -> Callable[[str], int | None]:
+    """Return the function that returns the cached count of a string, or None, without counting.
 
-    That is its `known`, where it has one; a counter need not.
+    That is the `cached_count` of the counter; a counter without one has nothing cached.
     """
-    known: Callable[[str], int | None] = getattr(counter, "known", _nothing_known)
-    return known
-
-
-def _nothing_known(text: str) -> int | None:  # noqa: ARG001
-    return None
+    nothing: dict[str, int] = {}
+    cached: Callable[[str], int | None] = getattr(counter, "cached_count", nothing.get)
+    return cached

@@ -1,4 +1,4 @@
-"""Tokenizer objects where a function from text to tokens is expected: the function that they stand for."""
+"""How tokenizer objects count: the encoding that they are, or the function or method that they count with."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OF_MESSAGES = frozenset({"get_num_tokens_from_messages", "count_tokens_approxim
 
 
 def tiktoken_counter_of(tokenizer: object) -> TiktokenCounter | CallableCounter | None:
-    """Return the counter of a tiktoken encoding that is given as itself or as one of its methods; else None.
+    """Return the counter of a tiktoken encoding, given as the encoding or as one of its methods; else None.
 
-    It counts special tokens in a text as ordinary text, on which some of those methods raise.
+    It counts special tokens in a string as ordinary text, on which some of those methods raise.
     """
     encoding = _encoding_of(tokenizer)
     if encoding is None:
@@ -32,13 +32,13 @@ def tiktoken_counter_of(tokenizer: object) -> TiktokenCounter | CallableCounter 
 
 
 def function_of(tokenizer: object) -> Callable[[str], Any] | None:
-    """Return the function from text to tokens that a tokenizer is, or that it has; None where it has none.
+    """Return the function from a string to tokens that a tokenizer is or has, or None.
 
     Raises:
-        TypeError: It counts messages and not texts, or is a LangChain model that has no tokenizer of its own.
+        TypeError: It counts messages, not strings, or is a LangChain model without a custom tokenizer.
     """
     owner = tokenizer.__self__ if isinstance(tokenizer, MethodType) else tokenizer
-    if _borrows_a_tokenizer(owner):
+    if _uses_default_tokenizer(owner):
         message = (
             "`tokenizer` must count as the model does, but LangChain counts for a "
             f"{type(owner).__name__} with the tokenizer of GPT-2, which it downloads; pass the name of the model"
@@ -48,7 +48,7 @@ def function_of(tokenizer: object) -> Callable[[str], Any] | None:
         name = getattr(tokenizer, "__name__", "")
         if name in _OF_MESSAGES:
             message = (
-                f"`tokenizer` must be a function from text to tokens, got {name}, which counts messages; pass the "
+                f"`tokenizer` must be a function from a string to tokens, got {name}, which counts messages; pass the "
                 "model's `get_num_tokens`, or a model name"
             )
             raise TypeError(message)
@@ -57,8 +57,8 @@ def function_of(tokenizer: object) -> Callable[[str], Any] | None:
     return next((method for method in methods if callable(method)), None)
 
 
-def _borrows_a_tokenizer(model: object) -> bool:
-    """Tell whether a LangChain model has left it to LangChain how its texts are counted."""
+def _uses_default_tokenizer(model: object) -> bool:
+    """Return whether a LangChain model counts with LangChain's default tokenizer."""
     if getattr(model, "custom_get_token_ids", None) is not None:
         return False
     methods = [getattr(type(model), name, None) for name in ("get_num_tokens", "get_token_ids")]
@@ -68,6 +68,6 @@ def _borrows_a_tokenizer(model: object) -> bool:
 def _encoding_of(tokenizer: object) -> Any:
     method = tokenizer.func if isinstance(tokenizer, partial) else tokenizer
     owner = method.__self__ if isinstance(method, MethodType) else method
-    # tiktoken is not imported for this: whoever has one of its encodings has imported it.
+    # tiktoken is not imported for this: an object of it exists only where it was imported.
     is_encoding = type(owner).__module__.partition(".")[0] == "tiktoken" and hasattr(owner, "encode_ordinary")
     return owner if is_encoding else None

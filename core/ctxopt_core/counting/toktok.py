@@ -1,8 +1,8 @@
-"""Counting with toktok-rs, where it is installed and is known to count exactly what tiktoken does.
+"""Counting with toktok-rs, where it is installed and returns exactly the counts of tiktoken.
 
-Its releases follow newer Unicode tables than tiktoken's, so letters of Unicode 17 are none to one of the two; and it
-folds the long s otherwise. Texts with such characters are left to tiktoken. What is known holds for the releases that
-were compared over all characters and by fuzzing; others are not used.
+Its Unicode tables are newer than tiktoken's, so that letters of Unicode 17 are letters only in one of the two, and it
+folds the long s differently. Strings with such characters are counted by tiktoken. Only releases that were compared
+over all characters and by fuzzing are used.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-FAST_ENCODINGS = frozenset({"cl100k_base", "o200k_base"})
-COMPARED_RELEASES = {"toktok": "0.3.", "tiktoken": "0.14."}
+from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS
+
+_COMPARED_RELEASES = {"toktok": "0.3.", "tiktoken": "0.14."}
 
 # The long s; then letters, marks and numbers that Unicode 17 has added.
 UNLIKE = re.compile(
@@ -27,13 +28,13 @@ UNLIKE = re.compile(
 
 @cache
 def fast_count_of(encoding: str) -> Callable[[str], int | None] | None:
-    """Return a function from text to its tokens in an encoding, or None where there is no such function.
+    """Load the vocabulary of an encoding and return a function that counts with it, or None if there is none.
 
-    The function gives None for a text that tiktoken has to count. The vocabulary is loaded here.
+    The function returns None for a string that tiktoken has to count.
     """
-    if encoding not in FAST_ENCODINGS or not _are_compared():
+    if encoding not in BUNDLED_ENCODINGS or not _are_compared():
         return None
-    # `batch_count`, which toktok names as its interface, takes thirty microseconds for a text of any length.
+    # `batch_count`, the documented function, takes 30 microseconds for a string of any length.
     from toktok import _encoding
 
     tokens_of: Callable[[str], int] = _encoding(encoding).count
@@ -54,8 +55,8 @@ def fast_count_of(encoding: str) -> Callable[[str], int | None] | None:
 def _are_compared() -> bool:
     if find_spec("toktok") is None:
         return False
-    # Another package is imported by the same name; it tells no version.
+    # Another package has the same import name and no version.
     return all(
         getattr(import_module(name), "__version__", "").startswith(release)
-        for name, release in COMPARED_RELEASES.items()
+        for name, release in _COMPARED_RELEASES.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.split_points import SAFE_CUT
-from ctxopt_core.counting.token_counter import TokenCounter, memory_of
+from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.rendering import DocumentRendering
 
@@ -31,7 +31,7 @@ class DocumentCosts(Mapping[int, int]):
         self.documents = documents
         self._rendering = rendering
         self._counter = counter
-        self._known = memory_of(counter)
+        self._known = cached_counts_of(counter)
         self._costs: dict[int, int] = {}
         self._more_than: dict[int, int] = {}
         self.separator_tokens = counter.count(rendering.separator)

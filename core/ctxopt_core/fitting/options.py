@@ -21,6 +21,7 @@ Overflow = Literal["error", "empty"]
 PROTECTABLE: tuple[Literal["system", "query"], ...] = ("system", "query")
 Settings: TypeAlias = Shares | DocumentPolicy | HistoryPolicy
 T = TypeVar("T", bound=Settings)
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +167,13 @@ def reject_unknown_settings(given: Mapping[str, object], known: Iterable[str], o
     if unknown := sorted(set(given).difference(known)):
         message = f"{owner} has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}"
         raise TypeError(message)
+
+
+def copy_with(settings: S, changes: Mapping[str, object]) -> S:
+    """Return a pydantic model of settings with some of them changed; it is made, and so validated, anew."""
+    kind: Any = type(settings)
+    fields = {name: getattr(settings, name) for name in kind.model_fields}
+    return kind(**{**fields, **changes})  # type: ignore[no-any-return]
 
 
 def plain_fields(value: Settings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The built-in catalog of models: a table in which each row has its sources and a date."""
+"""The built-in catalog of models: a table whose rows have sources and a date."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from ctxopt_core.models.model_lookup import ModelIndex
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogRow:
-    """What is known about the models of one row.
+    """Models with the same limits.
 
     Attributes:
-        ids: The models, as their providers spell them; with the host's path where the figures are only that
-            host's.
+        ids: The models, as their providers spell them; with the host's path if only that host has these limits.
         context_window: Tokens of input and answer together.
-        max_input_tokens: Tokens of input, where the provider limits them below the window.
+        max_input_tokens: Tokens of the input, if the provider limits them below the window.
         max_output_tokens: Tokens of the longest answer.
-        kind: `chat`, or what else it is; `legacy` for chat models with smaller windows than those in use today.
-            Only chat rows count for the smallest chat window.
+        kind: `chat`, or another kind of model; `legacy` for chat models with smaller windows than those in use today.
+            Only chat rows are considered for the smallest chat window.
         tokenizer: A published encoding, or the name of a family without one.
-        sources: Where the figures come from; the file explains the names.
+        sources: Where the limits come from; the file explains the names.
         checked: When they were looked up.
     """
 
@@ -41,70 +40,22 @@ class CatalogRow:
 
     @property
     def input_limit(self) -> int:
-        """The most that input can count, in tokens."""
+        """The most tokens that the input may have."""
         return min(self.context_window, self.max_input_tokens or self.context_window)
 
 
-class _Entry:
-    """One row as the file holds it, made into a `CatalogRow` when it is first asked for."""
-
-    __slots__ = ("_fields", "_row")
-
-    def __init__(self, fields: list[Any]) -> None:
-        self._fields = fields
-        self._row: CatalogRow | None = None
-
-    @property
-    def input_limit(self) -> int:
-        return self.row.input_limit
-
-    @property
-    def row(self) -> CatalogRow:
-        if self._row is None:
-            ids, _, window, limit, answer, kind, tokenizer, sources, checked = self._fields
-            self._row = CatalogRow(
-                ids=tuple(ids.split()),
-                context_window=window,
-                max_input_tokens=limit,
-                max_output_tokens=answer,
-                kind=kind,
-                tokenizer=tokenizer,
-                sources=tuple(sources.split()),
-                checked=date.fromisoformat(checked),
-            )
-        return self._row
-
-    @property
-    def normal_ids(self) -> list[str]:
-        # The file holds the normal spellings beside the providers', since working out thousands of them takes
-        # longer than reading them.
-        normal: str = self._fields[1] or self._fields[0]
-        return normal.split()
-
-
-class BuiltinIndex:
-    """Finds the rows of the built-in catalog; `ModelIndex` says how."""
-
-    def __init__(self, entries: Iterable[_Entry], *, ambiguous: Iterable[str], aliases: Mapping[str, str]) -> None:
-        listed: dict[str, _Entry] = {}
-        for entry in entries:
-            listed.update(dict.fromkeys(entry.normal_ids, entry))
-        self._index = ModelIndex.of_normal_ids(listed, ambiguous=ambiguous, aliases=aliases)
-
-    def find(self, model: str) -> CatalogRow | None:
-        """Return the row of `model`, or None."""
-        found = self._index.find(model)
-        return None if found is None else found.row
-
-
 @cache
-def builtin_index() -> BuiltinIndex:
-    """Return the index of the built-in catalog, loaded on first use."""
-    return BuiltinIndex(_entries(), ambiguous=_table()["ambiguous"].split(), aliases=builtin_aliases())
+def builtin_index() -> ModelIndex[CatalogRow]:
+    """Return the index of the built-in catalog, which is read on first use."""
+    table = _table()
+    # The file has the normal spellings, since computing thousands of them takes longer than reading them.
+    spellings = (normal or ids for ids, normal, *_ in table["rows"])
+    listed = {model: row for row, ids in zip(builtin_rows(), spellings, strict=True) for model in ids.split()}
+    return ModelIndex.of_normal_ids(listed, ambiguous=table["ambiguous"].split(), aliases=table["aliases"])
 
 
 def builtin_aliases() -> Mapping[str, str]:
-    """Return the names that stand for the newest model of a family, with the id of that model."""
+    """Return the names for the newest model of a family, with the id of that model."""
     aliases: Mapping[str, str] = _table()["aliases"]
     return aliases
 
@@ -112,12 +63,19 @@ def builtin_aliases() -> Mapping[str, str]:
 @cache
 def builtin_rows() -> tuple[CatalogRow, ...]:
     """Return the rows of the built-in catalog."""
-    return tuple(entry.row for entry in _entries())
-
-
-@cache
-def _entries() -> tuple[_Entry, ...]:
-    return tuple(_Entry(fields) for fields in _table()["rows"])
+    return tuple(
+        CatalogRow(
+            ids=tuple(ids.split()),
+            context_window=window,
+            max_input_tokens=limit,
+            max_output_tokens=answer,
+            kind=kind,
+            tokenizer=tokenizer,
+            sources=tuple(sources.split()),
+            checked=date.fromisoformat(checked),
+        )
+        for ids, _, window, limit, answer, kind, tokenizer, sources, checked in _table()["rows"]
+    )
 
 
 @cache

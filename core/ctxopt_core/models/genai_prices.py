@@ -1,7 +1,7 @@
-"""The prices of `genai-prices`, where that package is installed.
+"""The prices of the package `genai-prices`, if it is installed.
 
-It is imported when a cost is asked for and never before. Only the prices that it ships, or that the process itself has
-put in their place, are read: nothing here makes it update itself over the network.
+It is imported when a cost is first computed. Only the prices that it has in this process are read: nothing here makes
+it update itself over the network.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any
 from ctxopt_core.models.catalog import builtin_aliases
 from ctxopt_core.models.model_ids import id_spellings
 
-PACKAGE = "genai_prices"
 _BEDROCK = "aws"
-_MODELS_REMEMBERED = 256
+# Models whose price a process looks up only once; one looks up few. With more it searches the table again.
+_CACHED_MODELS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePrice:
-    """The price of one model of the table, with its tiers.
+    """The price of one model in the table, with its tiers.
 
     Args:
-        model: The id under which the table knows it.
+        model: The id of the model in the table.
         provider: The provider whose price it is; None for the home provider of the model.
         source: The table and its version.
     """
@@ -40,13 +40,13 @@ class TablePrice:
         return float(_calculated(self.model, self.provider, tokens, cached).input_price)
 
 
-@lru_cache(maxsize=_MODELS_REMEMBERED)
+@lru_cache(maxsize=_CACHED_MODELS)
 def table_price(model: str) -> TablePrice | None:
-    """Return the price of a model; None where the package is not installed, or does not know the model.
+    """Return the price of a model, or None if the package is not installed or has no price of the model.
 
     An id that names a provider has the price of that provider, or none.
     """
-    if not _is_installed():
+    if find_spec("genai_prices") is None:
         return None
     for provider, name in _names(model):
         try:
@@ -58,11 +58,6 @@ def table_price(model: str) -> TablePrice | None:
     return None
 
 
-@cache
-def _is_installed() -> bool:
-    return find_spec(PACKAGE) is not None
-
-
 def _calculated(model: str, provider: str | None, tokens: int, cached: int) -> Any:
     from genai_prices import Usage, calc_price
 
@@ -71,12 +66,12 @@ def _calculated(model: str, provider: str | None, tokens: int, cached: int) -> A
 
 
 def _names(model: str) -> Iterator[tuple[str | None, str]]:
-    """Yield the (provider, name) pairs under which the table may know a model, the most exact first."""
+    """Yield the (provider, name) pairs under which the table may have a model, the most specific first."""
     name = model.strip().lower()
     scope, rest = _scope(name)
     *paths, bare = id_spellings(name)
     if bare in builtin_aliases():
-        # The table may know an older model under the name that means the newest one here.
+        # In the table, the name may belong to an older model than the newest, which it means here.
         rest = bare = builtin_aliases()[bare]
     if scope is not None and _is_provider(scope):
         yield from ((scope, rest), (scope, bare))
@@ -86,19 +81,15 @@ def _names(model: str) -> Iterator[tuple[str | None, str]]:
         host = paths[0].partition("/")[0]
         if _is_provider(host):
             yield from ((host, rest), (host, bare))
-    elif _has_variant(name):
+    elif ":" in name:
+        # The part after the colon says which tune or size is meant, as in `ft:...` or `llama3:8b`.
         yield None, name
     else:
         yield from ((None, rest), (None, bare))
 
 
-def _has_variant(name: str) -> bool:
-    """Tell whether an id says which tune or size of a model is meant, as in `ft:...` or `llama3:8b`."""
-    return ":" in name
-
-
 def _scope(name: str) -> tuple[str | None, str]:
-    """Return the provider that an id may name, as in `openrouter/...` or `openai:...`, and the rest."""
+    """Return the provider in an id, as in `openrouter/...` or `openai:...`, or None, and the rest."""
     for mark in ("/", ":"):
         scope, found, rest = name.partition(mark)
         if found and scope and rest and "." not in scope:

@@ -1,4 +1,4 @@
-"""Model ids: one spelling for every way of writing the same id, and the encoding that an id implies."""
+"""Model ids: normal spellings of an id, and the encoding that it implies."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-DEFAULT_SAFETY_FACTOR = 1.2
-"""How many of their own tokens most models may need for one token of the stand-in encoding."""
-
-
-CLAUDE_SAFETY_FACTOR = 1.35
-"""The same for Claude, whose newer tokenizers cut text finer."""
-
+# Tokens of a model's own tokenizer for one token of `o200k_base`, by which counts are multiplied. Both are assumptions
+# on the safe side, since the tokenizers are not published. With a larger factor less of the window is used, with a
+# smaller one a request may be refused. Claude's is larger because its newer tokenizers need more tokens for a string.
+_DEFAULT_SAFETY_FACTOR = 1.2
+_CLAUDE_SAFETY_FACTOR = 1.35  # see above
+# Ids that a process asks for again and again, with the ids of a user's catalog.
+_CACHED_IDS = 8192
 
 _PUBLISHED = frozenset({"o200k_base", "cl100k_base"})
 _O200K = re.compile(
     r"(?:chat)?gpt-(?:4o|4-\d{1,2}(?:-|$)|[5-9]|[1-9]\d|oss|audio|chat|realtime)|o\d+(?:-|$)|codex-mini"
 )
-# Some hosts write the vendor before the names of models whose figures are their providers'.
+# Some hosts put the vendor before the name, for models with the same limits as at their provider.
 _VENDOR_PREFIX = re.compile(r"^(?:anthropic|openai)-(?=claude|gemini|gpt-(?!oss)|o\d)")
 _CL100K = re.compile(r"gpt-4(?!-\d{1,2}(?:-|$))(?:-|$)|gpt-3-5|text-embedding-(?:3|ada)")
 _PROVIDER_COLON = re.compile(
@@ -35,7 +35,7 @@ _VENDOR = re.compile(
 _REVISION = re.compile(r"-v?\d+:\d+$")
 _VENDOR_REVISION = re.compile(r"-v\d+$")
 _SIZE_TAG = re.compile(r"(?:e?\d+(?:\.\d+)?|\d+x\d+)[bm](?![a-z0-9])")
-# What a host writes before the names of its models, and the host.
+# The path that a host puts before the names of its models, and the name of the host.
 _HOST_PATHS = (
     (re.compile(r"^(?:fireworks(?:[-_]ai)?[/:])?accounts/[^/]+/(?:models|routers|deployments)/"), "fireworks/"),
     (re.compile(r"^(?:.*/)?publishers/([^/]+)/models/"), r"vertex/\1/"),
@@ -70,23 +70,22 @@ class EncodingChoice:
     """The tiktoken encoding to count a model's tokens with.
 
     Attributes:
-        name: The encoding.
-        exact: Whether it is the model's own. False: a stand-in, since the model's own is not published.
-        safety_factor: What a count must be multiplied with, so that it leans towards too many; 1 if exact.
-            Enough for prose and code in Latin script. Other scripts can need more: count with the model's own
-            tokenizer there.
+        encoding: The name of the encoding.
+        exact: Whether it is the model's own. False for an approximation, if the model's own is not published.
+        safety_factor: By what a count must be multiplied so that it is not too low; 1 if exact. Enough for prose and
+            code in Latin script. Other scripts can need more: use the model's own tokenizer for them.
     """
 
-    name: str
+    encoding: str
     exact: bool
     safety_factor: float
 
 
 def checked_model_name(model: object, *, name: str = "model") -> str:
-    """Return the id without the blanks around it; `name` is what the message of an error calls it.
+    """Return the id without the blanks around it; `name` is its name in error messages.
 
     Raises:
-        ValueError: `model` is no text, or is blank.
+        ValueError: `model` is no string, or is blank.
     """
     if not isinstance(model, str) or not model.strip():
         message = f"`{name}` must be the id of a model, for example 'gpt-4o', got {model!r}"
@@ -97,14 +96,14 @@ def checked_model_name(model: object, *, name: str = "model") -> str:
 def encoding_for(model: str) -> EncodingChoice:
     """Return the encoding that counts the tokens of `model`.
 
-    OpenAI's models have a published encoding; ids of theirs that are newer than this package get the newest.
-    Every other model gets `o200k_base`, marked as not exact.
+    OpenAI's models have a published encoding; unknown newer ids of theirs get the newest. All other models get
+    `o200k_base`, marked as not exact.
 
     Args:
         model: A model id in any spelling: with provider, region, version or date.
 
     Raises:
-        ValueError: `model` is no text, or is blank.
+        ValueError: `model` is no string, or is blank.
     """
     name = id_spellings(checked_model_name(model))[-1]
     if _O200K.match(name):
@@ -115,23 +114,22 @@ def encoding_for(model: str) -> EncodingChoice:
 
 
 def encoding_of_tokenizer(tokenizer: str) -> EncodingChoice:
-    """Return the encoding for the name of a tokenizer: a published encoding, or a family that has none."""
+    """Return the encoding for the tokenizer of a catalog row: a published encoding, or a family without one."""
     if tokenizer in _PUBLISHED:
-        return EncodingChoice(name=tokenizer, exact=True, safety_factor=1.0)
-    factor = CLAUDE_SAFETY_FACTOR if tokenizer == "claude" else DEFAULT_SAFETY_FACTOR
-    return EncodingChoice(name="o200k_base", exact=False, safety_factor=factor)
+        return EncodingChoice(encoding=tokenizer, exact=True, safety_factor=1.0)
+    factor = _CLAUDE_SAFETY_FACTOR if tokenizer == "claude" else _DEFAULT_SAFETY_FACTOR
+    return EncodingChoice(encoding="o200k_base", exact=False, safety_factor=factor)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_CACHED_IDS)
 def id_spellings(model: str) -> tuple[str, ...]:
     """Return the normal spellings of an id, the whole one first, the bare name last.
 
     `openrouter/anthropic/claude-sonnet-4.5:free` gives `openrouter/anthropic/claude-sonnet-4-5`,
-    `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5`. A date stays: it may name a model with figures of
-    its own.
+    `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5`. A date is kept: a dated model may have other limits.
     """
-    scope, name = path_and_name(model.strip().lower())
-    parts = [*scope, _unified(name)]
+    path, name = _path_and_name(model.strip().lower())
+    parts = [*path, _unified(name)]
     return tuple("/".join(parts[start:]) for start in range(len(parts)))
 
 
@@ -148,8 +146,8 @@ def _unified(name: str) -> str:
     return name.removesuffix("-latest")
 
 
-def path_and_name(text: str) -> tuple[list[str], str]:
-    """Return the parts of the path before the name of a model, and the name, for an id in lower case."""
+def _path_and_name(text: str) -> tuple[list[str], str]:
+    """Return the parts of the path of an id in lower case, such as the host, and the name after it."""
     if text.startswith("arn:"):
         text = text.rpartition("/")[2]
     for pattern, host in _HOST_PATHS:
@@ -190,6 +188,6 @@ def _vendor_and_name(name: str) -> tuple[list[str], str]:
 
 
 def _without_tag(name: str) -> str:
-    """Drop what follows a colon, unless it is a size, which is part of the name elsewhere, or a free offer."""
+    """Remove the tag after a colon, unless it is a size, which other hosts have in the name, or `free`."""
     base, tag, *_ = [*re.split(r"(?<=.)[:@]", name, maxsplit=1), ""]
     return f"{base}-{tag}" if _SIZE_TAG.match(tag) or tag == "free" else base

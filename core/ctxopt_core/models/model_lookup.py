@@ -1,4 +1,4 @@
-"""How a model id finds its figures in a table: whole, without its path, or by its longest listed beginning."""
+"""How a model id is found in a table: the whole id, the id without its path, or the longest listed prefix."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ctxopt_core.models.model_ids import id_spellings
 
 
 class HasInputLimit(Protocol):
-    """Figures of a model that can be compared."""
+    """A row of the table."""
 
     @property
     def input_limit(self) -> int:
-        """The most that input can count, in tokens."""
+        """The most tokens that the input may have."""
 
 
-FiguresT = TypeVar("FiguresT", bound=HasInputLimit)
+RowT = TypeVar("RowT", bound=HasInputLimit)
 
 # What may follow an id without naming another model: dates, snapshots, sizes, precision, stage of release.
 _SAME_MODEL = re.compile(
@@ -35,68 +35,65 @@ _NEXT_VERSION = re.compile(r"-\d{1,2}(?![\dbex])")
 _SHORT_DATE = re.compile(r"-\d{2}-\d{2,4}(?!\d)")
 
 
-class ModelIndex(Generic[FiguresT]):
-    """Finds the figures of a model by its id.
+class ModelIndex(Generic[RowT]):
+    """Finds the row of a model by its id.
 
-    1. The whole id is looked for first, then the id without the leading parts of its path, at last the bare
-       name.
-    2. An id that is listed twice has the figures with the smaller input limit.
-    3. A bare name that stands for several listed ids with a path, and for none without, is ambiguous: not
-       found.
-    4. The longest listed id that the name begins with decides, if only dates, sizes and the like follow. A
-       further version number is another model. If the bare name is listed too, the smaller input limit decides.
-    5. An alias stands for a listed id, and for nothing longer.
+    1. The whole id is tried first, then the id without the first parts of its path, last the bare name.
+    2. An id that is listed twice has the row with the smaller input limit.
+    3. A bare name that is listed only with several paths is ambiguous: not found.
+    4. The longest listed prefix of the name is used if only dates, sizes and the like follow. Another version number
+       is another model. If the bare name is listed too, the row with the smaller input limit is used.
+    5. An alias is another name of a listed id; it is no prefix of longer names.
     """
 
-    def __init__(self, rows: Iterable[tuple[str, FiguresT]], aliases: Mapping[str, str] | None = None) -> None:
-        self._listed: dict[str, FiguresT] = {}
+    def __init__(self, rows: Iterable[tuple[str, RowT]], aliases: Mapping[str, str] | None = None) -> None:
+        self._listed: dict[str, RowT] = {}
         owners: dict[str, set[str]] = {}
-        for model, figures in rows:
+        for model, row in rows:
             spellings = id_spellings(model)
-            known = self._listed.get(spellings[0])
-            if known is None or figures.input_limit < known.input_limit:
-                self._listed[spellings[0]] = figures
+            listed = self._listed.get(spellings[0])
+            if listed is None or row.input_limit < listed.input_limit:
+                self._listed[spellings[0]] = row
             owners.setdefault(spellings[-1], set()).add(spellings[0])
-        self._lent: dict[str, FiguresT | None] = {
+        # Bare names that are listed with a path alone; None for those with several.
+        self._by_bare_name: dict[str, RowT | None] = {
             name: self._listed[min(ids)] if len(ids) == 1 else None for name, ids in owners.items() if name not in ids
         }
-        self._aliases = _normal(aliases or {})
+        self._aliases = {id_spellings(alias)[0]: id_spellings(model)[0] for alias, model in (aliases or {}).items()}
 
     @classmethod
-    def of_normal_ids(
-        cls, listed: dict[str, FiguresT], *, ambiguous: Iterable[str], aliases: Mapping[str, str]
-    ) -> Self:
-        """Return the index of ids that are in their normal spelling already.
+    def of_normal_ids(cls, listed: dict[str, RowT], *, ambiguous: Iterable[str], aliases: Mapping[str, str]) -> Self:
+        """Return the index of ids that already have their normal spelling.
 
         Args:
-            listed: The figures by whole id.
+            listed: The rows by whole id.
             ambiguous: The bare names that are not found.
             aliases: Alias -> listed id, in any spelling.
         """
         index = cls((), aliases)
         index._listed = listed
-        index._lent = dict.fromkeys(ambiguous)
+        index._by_bare_name = dict.fromkeys(ambiguous)
         return index
 
-    def find(self, model: str) -> FiguresT | None:
-        """Return the figures of `model`, or None."""
-        *scoped, bare = id_spellings(model)
-        for spelling in scoped:
-            found = self._figures(spelling) or self._no_more_than(bare, self._beginning_of(spelling))
+    def find(self, model: str) -> RowT | None:
+        """Return the row of `model`, or None."""
+        *with_path, bare = id_spellings(model)
+        for spelling in with_path:
+            found = self._row(spelling) or self._no_more_than(bare, self._listed_prefix(spelling))
             if found is not None:
                 return found
-        if bare in self._lent:
-            return self._lent[bare]
-        return self._figures(bare) or self._beginning_of(bare)
+        if bare in self._by_bare_name:
+            return self._by_bare_name[bare]
+        return self._row(bare) or self._listed_prefix(bare)
 
-    def _figures(self, spelling: str) -> FiguresT | None:
+    def _row(self, spelling: str) -> RowT | None:
         return self._listed.get(self._aliases.get(spelling, spelling))
 
-    def _no_more_than(self, bare: str, found: FiguresT | None) -> FiguresT | None:
-        own = self._figures(bare)
-        return own if found is not None and own is not None and own.input_limit < found.input_limit else found
+    def _no_more_than(self, bare: str, found: RowT | None) -> RowT | None:
+        row = self._row(bare)
+        return row if found is not None and row is not None and row.input_limit < found.input_limit else found
 
-    def _beginning_of(self, spelling: str) -> FiguresT | None:
+    def _listed_prefix(self, spelling: str) -> RowT | None:
         end = spelling.rfind("-")
         while end > 0:
             found = self._listed.get(spelling[:end])
@@ -110,7 +107,3 @@ def _is_same_model(listed: str, rest: str) -> bool:
     if _NEXT_VERSION.match(rest) and (listed[-1].isdigit() or not _SHORT_DATE.match(rest)):
         return False
     return _SAME_MODEL.fullmatch(rest) is not None
-
-
-def _normal(aliases: Mapping[str, str]) -> dict[str, str]:
-    return {id_spellings(alias)[0]: id_spellings(model)[0] for alias, model in aliases.items()}

@@ -1,4 +1,4 @@
-"""What a framework's model object says about itself, and the arguments in which schemas go with a call."""
+"""What a framework's model object says about itself, and what the arguments of a call change in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxopt_core.models.catalog import builtin_index
+from ctxopt_core.validation import is_whole_number
 
 NAME_ARGUMENTS = ("model", "model_name")
 ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_tokens_to_sample", "num_predict")
@@ -17,11 +18,11 @@ class ModelInfo:
     """What is known of a model object.
 
     Args:
-        kind: What the object is called in messages.
-        name: Its model id; None where it tells none.
-        max_input_tokens: The window that it tells itself, in tokens.
-        max_output_tokens: The longest answer that it could give, in tokens.
-        answer_tokens: The answer limit that it is configured with, in tokens.
+        kind: The name of the object in messages.
+        name: Its model id; None if it has none.
+        max_input_tokens: The window that it reports, in tokens.
+        max_output_tokens: The longest answer that it reports, in tokens.
+        answer_tokens: The answer limit that is configured, in tokens.
         schemas: Tool schemas and the response format that are bound to it.
     """
 
@@ -33,9 +34,9 @@ class ModelInfo:
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
 
     def called_with(self, arguments: Mapping[str, Any]) -> ModelInfo:
-        """Return the settings of a call with arguments that may name another model or another answer limit.
+        """Return the settings of a call, whose arguments may name another model or another answer limit.
 
-        What the object says of its window is not said of another model whose own window is known.
+        The window that the object reports is not used for another model whose own window is known.
         """
         answer_tokens = first_tokens(arguments.get(argument) for argument in ANSWER_LIMITS) or self.answer_tokens
         name = first_name(arguments.get(argument) for argument in NAME_ARGUMENTS)
@@ -47,7 +48,7 @@ class ModelInfo:
 
 
 def first_name(candidates: Iterable[object]) -> str | None:
-    """Return the first text that is not blank."""
+    """Return the first string that is not blank."""
     return next((name.strip() for name in candidates if isinstance(name, str) and name.strip()), None)
 
 
@@ -57,5 +58,5 @@ def first_tokens(candidates: Iterable[object]) -> int | None:
 
 
 def token_limit(value: object) -> int | None:
-    """Return a value that is a number of tokens; None for any other."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    """Return a value that is a positive number of tokens, or None."""
+    return value if is_whole_number(value, minimum=1) else None

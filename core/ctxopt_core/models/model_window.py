@@ -1,36 +1,44 @@
-"""What is known about the window of one model, and how to read it from the shapes in which people keep it."""
+"""The context window of one model, and how it is read from the entries of a catalog."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ctxopt_core.models.model_ids import EncodingChoice, checked_model_name, encoding_for
 from ctxopt_core.validation import optional_token_amount
 
 Source: TypeAlias = Literal["explicit", "live", "user catalog", "catalog", "fallback"]
-"""Where a window comes from: the caller, the model object, a catalog, or the smallest window known."""
+"""Where a window comes from: the arguments, the model object, a catalog, or the smallest chat window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelWindow:
-    """The context window of one model, in tokens, and how to count for it.
+    """The context window of one model, in tokens, and how its tokens are counted.
 
     Attributes:
-        model: The id as it was asked for.
-        context_window: Input and answer together. None if only an input limit is known.
-        max_input_tokens: Input alone, where it is limited below the window.
-        max_output_tokens: The longest answer, or None if unknown.
+        model: The id as it was given.
+        context_window: Input and answer together, in tokens. None if only an input limit is known.
+        max_input_tokens: Input alone, in tokens, if it is limited below the window.
+        max_output_tokens: The longest answer, in tokens, or None if unknown.
         encoding: The tiktoken encoding to count with.
-        exact: Whether that is the model's own encoding; False marks every count as an estimate.
-        safety_factor: What an estimated count must be multiplied with; `counter_for(model)` does so.
+        exact: Whether that is the model's own encoding; if not, every count is an estimate.
+        safety_factor: By what an estimated count must be multiplied, as `counter_for(model)` does.
         source: Where the window comes from.
-        checked: When a catalog's figures were looked up.
+        checked: When the limits of a catalog were looked up.
 
     Raises:
-        ValueError: A figure is no positive whole number, or neither a window nor an input limit is given.
+        ValueError: A limit is no positive whole number, or neither a window nor an input limit is given.
+
+    Example:
+        >>> from ctxopt_core import ModelWindow
+        >>> window = ModelWindow(
+        ...     model="mine", context_window=8_000, max_input_tokens=6_000, encoding="o200k_base", exact=False
+        ... )
+        >>> window.input_limit
+        6000
     """
 
     model: str
@@ -45,7 +53,7 @@ class ModelWindow:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "model", checked_model_name(self.model))
-        for name in _FIGURES:
+        for name in _LIMITS:
             object.__setattr__(self, name, optional_token_amount(name, getattr(self, name)))
         if self.context_window is None and self.max_input_tokens is None:
             message = f"`context_window` or `max_input_tokens` must be given for {self.model!r}"
@@ -56,53 +64,38 @@ class ModelWindow:
 
     @property
     def input_limit(self) -> int:
-        """The most that input could count if no answer were wanted, in tokens."""
+        """The most tokens that the input may have if no answer is reserved."""
         return min(limit for limit in (self.context_window, self.max_input_tokens) if limit is not None)
 
 
-_FIGURES = ("context_window", "max_input_tokens", "max_output_tokens")
+_LIMITS = ("context_window", "max_input_tokens", "max_output_tokens")
 
 WindowEntry: TypeAlias = int | str | Mapping[str, object] | ModelWindow
 """One entry of a catalog: the window alone, a mapping with some of `context_window`, `max_input_tokens`,
-`max_output_tokens` and `encoding`, or a ModelWindow. Other keys of a mapping do not matter."""
+`max_output_tokens` and `encoding`, or a ModelWindow. Other keys of a mapping are ignored."""
 
 
 def read_window(model: str, entry: object, source: Source) -> ModelWindow | None:
-    """Return the window that `entry` describes, or None if it names no figure for the input.
+    """Return the window that `entry` describes, or None if it has no limit of the input.
 
-    Zero stands for "not known", as it does in the profiles of LangChain.
+    Zero means "not known", as it does in the profiles of LangChain.
 
     Raises:
-        ValueError: `entry` is no `WindowEntry`, or one of its figures is no amount of tokens.
+        ValueError: `entry` is no `WindowEntry`, or one of its limits is no amount of tokens.
     """
     if isinstance(entry, ModelWindow):
         return replace(entry, model=model, source=source)
-    if isinstance(entry, Mapping):
-        return _from_mapping(model, entry, source)
-    return _from_mapping(model, {"context_window": entry}, source)
-
-
-def _from_mapping(model: str, entry: Mapping[str, object], source: Source) -> ModelWindow | None:
-    figures = {name: optional_token_amount(name, entry.get(name), minimum=0) or None for name in _FIGURES}
-    if figures["context_window"] is None and figures["max_input_tokens"] is None:
+    named: Mapping[str, object] = entry if isinstance(entry, Mapping) else {"context_window": entry}
+    limits: dict[str, Any] = {name: optional_token_amount(name, named.get(name), minimum=0) or None for name in _LIMITS}
+    if limits["context_window"] is None and limits["max_input_tokens"] is None:
         return None
-    choice = _encoding(model, entry.get("encoding"))
-    return ModelWindow(
-        model=model,
-        context_window=figures["context_window"],
-        max_input_tokens=figures["max_input_tokens"],
-        max_output_tokens=figures["max_output_tokens"],
-        encoding=choice.name,
-        exact=choice.exact,
-        safety_factor=choice.safety_factor,
-        source=source,
-    )
+    return ModelWindow(model=model, source=source, **limits, **asdict(_encoding(model, named.get("encoding"))))
 
 
 def _encoding(model: str, named: object) -> EncodingChoice:
     if named is None:
         return encoding_for(model)
     if isinstance(named, str) and named.strip():
-        return EncodingChoice(name=named.strip(), exact=True, safety_factor=1.0)
+        return EncodingChoice(encoding=named.strip(), exact=True, safety_factor=1.0)
     message = f"`encoding` must be the name of an encoding, for example 'o200k_base', got {named!r}"
     raise ValueError(message)

@@ -1,31 +1,31 @@
-"""What the input of one model costs, as a user gives it."""
+"""Prices of the input of a model, and the cost of a request."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol, TypeAlias
 
 from ctxopt_core.models.model_ids import id_spellings
+from ctxopt_core.validation import exact_number
 
-_MILLION = 1_000_000
+_MILLION = 1_000_000  # tokens: the unit of all published prices
 _FIELDS = frozenset({"input", "cached"})
 
 
 class InputPrice(Protocol):
     """What the input of one model costs.
 
-    1. `source` names where the figures come from.
+    1. `source` says where the price comes from.
     2. `usd(tokens, cached=n)` is the price in USD of an input of `tokens` tokens, `n` of which are read from the
-       provider's prompt cache. It may follow tiers, so that it need not be proportional.
-    3. It is pure and asks no network.
+       provider's prompt cache. It may have tiers, so that it need not be proportional.
+    3. It is pure and does not use the network.
     """
 
     @property
     def source(self) -> str:
-        """Where the figures come from."""
+        """Where the price comes from."""
 
     def usd(self, tokens: int, *, cached: int = 0) -> float:
         """Return the price of an input in USD."""
@@ -33,11 +33,11 @@ class InputPrice(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrice:
-    """A flat price of one's own.
+    """A custom price without tiers.
 
     Args:
         input: USD for a million input tokens.
-        cached: USD for a million input tokens that are read from the provider's cache; None for no discount.
+        cached: USD for a million input tokens that are read from the provider's prompt cache; None for no discount.
 
     Raises:
         ValueError: A price is no number, or is negative.
@@ -63,17 +63,17 @@ class ModelPrice:
 
 
 PriceEntry: TypeAlias = float | Decimal | Mapping[str, object] | ModelPrice
-"""One price: USD for a million input tokens, a mapping of `input` and `cached`, or a `ModelPrice`."""
+"""One price: USD for a million input tokens, a mapping with `input` and `cached`, or a `ModelPrice`."""
 
 Prices: TypeAlias = Mapping[str, PriceEntry]
-"""Prices of one's own, by model id."""
+"""Custom prices by model id."""
 
 
 def read_prices(prices: object) -> dict[str, ModelPrice]:
     """Return prices by model id, each checked.
 
     Raises:
-        ValueError: It is no mapping of model ids to prices, or one of the prices is none.
+        ValueError: It is no mapping of model ids to prices, or a price is invalid.
     """
     if not isinstance(prices, Mapping) or not all(isinstance(model, str) and model.strip() for model in prices):
         message = f"`prices` must map model ids to prices, like {{'gpt-4o': 2.5}}, got {prices!r}"
@@ -81,10 +81,10 @@ def read_prices(prices: object) -> dict[str, ModelPrice]:
     return {model.strip(): _read(model, entry) for model, entry in prices.items()}
 
 
-def own_price(model: str, prices: Prices) -> ModelPrice | None:
-    """Return the price that is given for a model, however its id is spelled; None where there is none.
+def custom_price(model: str, prices: Prices) -> ModelPrice | None:
+    """Return the custom price of a model in any spelling, or None.
 
-    A price of a bare id holds for that id at every provider; one of an id with a provider's path for that path alone.
+    The price of a bare id is valid at every provider; that of an id with a path at that provider alone.
     """
     if not prices:
         return None
@@ -104,7 +104,54 @@ def _read(model: str, entry: object) -> ModelPrice:
 
 
 def _dollars(name: str, value: object) -> float:
-    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
-        return float(value)
+    price = exact_number(value)
+    if price is not None and price >= 0:
+        return float(price)
     message = f"`{name}` must be a price in USD for a million tokens, 0 or more, got {value!r}"
     raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestCost:
+    """The cost of the input of one request, in USD, without the answer, whose length is not known.
+
+    Args:
+        input: The cost of the fitted request if none of it is read from the prompt cache.
+        saved: How much more the request as it was given would have cost, with tiers; never negative.
+        cached: The cost if all that repeats the previous request is read from the provider's prompt cache, without what
+            a provider charges for writing into it. None if it is not known how much repeats.
+        source: Where the price comes from.
+    """
+
+    input: float
+    saved: float
+    cached: float | None
+    source: str
+
+
+def cost_of(model: str | None, *, before: int, after: int, repeated: int | None, prices: Prices) -> RequestCost | None:
+    """Return the cost of a request, or None if the price of the model is not known.
+
+    Args:
+        model: The model's id.
+        before: Tokens of the request as it was given.
+        after: Tokens of the request as it is sent.
+        repeated: Tokens of the sent request that repeat the start of the previous one, or None if not known.
+        prices: Custom prices by model id. They are used before those of the table, for their models alone.
+    """
+    price = None if model is None else _price_of(model, prices)
+    if price is None:
+        return None
+    cost = price.usd(after)
+    return RequestCost(
+        input=cost,
+        saved=max(0.0, price.usd(before) - cost),
+        cached=None if repeated is None else price.usd(after, cached=min(repeated, after)),
+        source=price.source,
+    )
+
+
+def _price_of(model: str, prices: Prices) -> InputPrice | None:
+    from ctxopt_core.models.genai_prices import table_price
+
+    return custom_price(model, prices) or table_price(model)

@@ -1,6 +1,6 @@
-"""The sources of windows that are not ours: the framework's model object and a catalog of the user's own.
+"""The windows that the framework's model object and the user's catalog report.
 
-Neither may make a run fail: what cannot be used is skipped with one warning, and the next source is asked.
+Neither may make a run fail: an entry that cannot be used is skipped with one warning, and the next source is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UserCatalog: TypeAlias = Mapping[str, WindowEntry] | Callable[[str], WindowEntry
 
 
 class WindowSourceWarning(UserWarning):
-    """A source of windows could not be used, wholly or in part, and the next one was asked."""
+    """A source of windows could not be used, or only in part, and the next one was used."""
 
 
 def live_window(model: str, live: WindowEntry | None) -> ModelWindow | None:
@@ -27,9 +27,9 @@ def live_window(model: str, live: WindowEntry | None) -> ModelWindow | None:
 
 
 def user_window(model: str, catalog: UserCatalog | None) -> ModelWindow | None:
-    """Return the window that the user's catalog names for `model` at this moment, or None.
+    """Return the window of `model` in the user's catalog, or None.
 
-    A mapping is searched as the built-in catalog is, so that the spelling of the id does not matter.
+    A mapping is searched like the built-in catalog, in any spelling of the id.
 
     Raises:
         TypeError: `catalog` is neither a mapping nor callable.
@@ -52,8 +52,8 @@ def _entries(catalog: UserCatalog, model: str) -> list[tuple[str, object]]:
             entry = catalog(model)
             return [] if entry is None else [(model, entry)]
         return [(model, catalog[model])] if model in catalog else list(catalog.items())
-    except Exception as error:  # noqa: BLE001 - the user's own code may raise anything
-        message = f"`catalog` raised {type(error).__name__} when asked for {model!r}; the next source was asked"
+    except Exception as error:  # noqa: BLE001 - a custom function may raise anything
+        message = f"`catalog` raised {type(error).__name__} when asked for {model!r}; the next source was used"
         warn_once(message, WindowSourceWarning, stacklevel=4)
         return []
 

@@ -11,8 +11,7 @@ from ctxopt_core.displayed import Displayed
 from ctxopt_core.reports.rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, State, Stretch
 
 if TYPE_CHECKING:
-    from ctxopt_core.models.cost import RequestCost
-    from ctxopt_core.models.prices import Prices
+    from ctxopt_core.models.prices import Prices, RequestCost
 
 __all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "SectionReport", "State", "Stretch"]
 
@@ -129,7 +128,7 @@ class FitReport(Displayed):
         """
         if self.model is None:
             return None
-        from ctxopt_core.models.cost import cost_of
+        from ctxopt_core.models.prices import cost_of
 
         return cost_of(
             self.model,

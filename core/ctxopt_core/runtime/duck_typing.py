@@ -1,4 +1,4 @@
-"""Which methods of a caller's object are used: what it can do, and whether its coroutines are its own."""
+"""Which methods a user's object has, and whether its coroutines are its own."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ def method_of(model: Any, name: str) -> Callable[..., Any] | None:
 
 
 def has_own_coroutines(model: Any, coroutines: tuple[str, ...], plain: tuple[str, ...]) -> bool:
-    """Tell whether an object has coroutines of its own.
+    """Return whether the coroutines of an object do more than call its plain functions.
 
-    What it inherits from a class that does not know its plain functions can only call them: in a thread of the pool
-    that everybody shares (LangChain), or on the event loop, which stands still meanwhile (LlamaIndex).
+    Those that it inherits from a base class without its plain functions can only call them: in the default thread pool
+    (LangChain), or on the event loop, which is blocked meanwhile (LlamaIndex).
 
     Args:
         model: The object.
-        coroutines: The method that is awaited, then those by which subclasses change what it does.
-        plain: The method that is called, then those by which subclasses change what it does.
+        coroutines: The method that is awaited, then those that subclasses override to change it.
+        plain: The method that is called, then those that subclasses override to change it.
     """
     return _nearest(model, coroutines) <= _nearest(model, plain)
 
 
 def _nearest(model: Any, names: tuple[str, ...]) -> int:
-    """Return how far up its classes the first stands that defines one of these."""
+    """Return the position of the first class that defines one of these names."""
     classes = type(model).__mro__
     return next((place for place, cls in enumerate(classes) if not vars(cls).keys().isdisjoint(names)), len(classes))

@@ -1,6 +1,6 @@
-"""Work in a thread for an event loop that waits for it, and the way back to that loop for what must be awaited.
+"""Work in a thread while an event loop waits for it, and coroutines of that work on the loop.
 
-`asyncio` takes long to import, so this module is imported when something is awaited and not before.
+`asyncio` takes long to import, so that this module is imported only when something is awaited.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from functools import cache
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
-from ctxopt_core.runtime.call_or_await import announced
+from ctxopt_core.runtime.call_or_await import run_on_waiting_loop
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_SECONDS_BETWEEN_LOOKS = 1.0
+# Seconds after which a waiting thread checks whether its loop was closed, so that no result will come. It waits at most
+# this long in vain; a shorter time only wakes it up more often.
+_SECONDS_BETWEEN_CHECKS = 1.0
 
 
 async def in_worker(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what a function returns that runs in a worker thread, for which scorers are awaited on this event loop.
+    """Run a function in a worker thread and return its result; its async scorers are awaited on this event loop.
 
-    Context variables are handed on. When this is cancelled, what the function waits for on the loop is cancelled too,
-    and its next call of an awaited scorer ends it.
+    Context variables are passed on. If this is cancelled, what the function waits for on the loop is cancelled too, and
+    its next call of an async scorer raises.
     """
     loop = asyncio.get_running_loop()
     with awaiting_on(loop):
@@ -37,23 +39,24 @@ async def in_worker(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
 
 @contextmanager
 def awaiting_on(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Announce that `loop` waits for what is started within the block and runs in other threads.
+    """Let the work of other threads that is started within the block run coroutines on `loop`.
 
-    Leaving the block takes that back: what still runs on the loop for one of them is cancelled. A thread that waits for
-    the loop should not be one of the loop's default executor, since what it waits for may need a thread of that; see
-    `in_worker`.
+    After the block, coroutines that still run on the loop for them are cancelled. These threads should not be of the
+    loop's default executor, since the coroutines may need one of its threads; see `in_worker`.
     """
     awaiting = AwaitingLoop(loop)
-    token = announced.set(awaiting)
+    token = run_on_waiting_loop.set(awaiting.result_of)
     try:
         yield
     finally:
-        announced.reset(token)
+        run_on_waiting_loop.reset(token)
         awaiting.leave()
 
 
 class AwaitingLoop:
-    """An event loop that waits for work in other threads, which can have coroutines run on it meanwhile.
+    """An event loop that waits for work in other threads, which can run coroutines on it.
+
+    Call `result_of` any number of times from other threads, then `leave` once on the loop.
 
     Args:
         loop: The event loop. It must go on running while threads wait for it.
@@ -67,25 +70,17 @@ class AwaitingLoop:
         self._left = False
         self._lock = Lock()
 
-    def is_elsewhere(self) -> bool:
-        """Tell whether this thread may wait for the loop: it runs none itself."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return True
-        return False
-
     def result_of(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run an async function on the loop and wait for what it returns.
+        """Run an async function on the loop and wait for its result.
 
         Raises:
-            concurrent.futures.CancelledError: Nobody waits any more, or the loop was closed.
+            concurrent.futures.CancelledError: `leave` was called, or the loop was closed.
         """
 
         async def awaited() -> T:
             return await function(*args, **kwargs)
 
-        # The lock is held so that the loop, when it leaves, knows of all that it was given.
+        # The lock is held so that `leave` sees every future.
         with self._lock:
             if self._left or self._loop.is_closed():
                 raise CancelledError
@@ -93,7 +88,7 @@ class AwaitingLoop:
             future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
             self._futures.add(future)
         try:
-            while wait([future], timeout=_SECONDS_BETWEEN_LOOKS).not_done:
+            while wait([future], timeout=_SECONDS_BETWEEN_CHECKS).not_done:
                 if self._loop.is_closed():
                     coroutine.close()
                     raise CancelledError
@@ -102,7 +97,7 @@ class AwaitingLoop:
             self._futures.discard(future)
 
     def leave(self) -> None:
-        """Cancel what runs for threads that wait, and let none wait again."""
+        """Cancel the coroutines of threads that wait, and refuse new ones."""
         with self._lock:
             self._left = True
             futures = tuple(self._futures)
@@ -114,8 +109,8 @@ class AwaitingLoop:
 def _workers() -> ThreadPoolExecutor:
     """Return the threads that wait for event loops.
 
-    They are our own. In the default executor, as many fits as it has threads would wait for embeddings that wait for
-    one of its threads.
+    They are not those of the default executor: as many fits as it has threads would wait there for embeddings that wait
+    for one of its threads.
     """
     return ThreadPoolExecutor(thread_name_prefix="ctxopt")
 
@@ -124,11 +119,11 @@ def _run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return function(*args, **kwargs)
     except StopIteration as error:
-        # A future cannot hold it and would stay pending for ever.
+        # A future cannot hold it and would stay pending forever.
         message = f"{getattr(function, '__qualname__', type(function).__qualname__)} raised StopIteration"
         raise RuntimeError(message) from error
 
 
 if hasattr(os, "register_at_fork"):
-    # The threads are not there in the child.
+    # The child process has none of the threads.
     os.register_at_fork(after_in_child=_workers.cache_clear)

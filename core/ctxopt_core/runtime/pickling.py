@@ -1,4 +1,4 @@
-"""Pickling values that hold read-only views of mappings, which pickle refuses."""
+"""Pickling of values with read-only views of mappings, which pickle refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def reduced(value: Any) -> tuple[object, ...]:
-    """Return what pickles a dataclass with slots: its fields, mappings as plain ones."""
+    """Return the `__reduce__` of a dataclass with slots: its fields, with mappings as plain dicts."""
     fields = {name: getattr(value, name) for name in type(value).__slots__}
     plain = {name: dict(field) if isinstance(field, Mapping) else field for name, field in fields.items()}
     kind: Callable[..., object] = type(value)

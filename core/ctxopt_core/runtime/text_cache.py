@@ -1,4 +1,4 @@
-"""A bounded, thread-safe cache keyed by strings, and the registry of those that hold token counts."""
+"""A bounded, thread-safe cache keyed by strings, and the caches of token counts that a process shares."""
 
 from __future__ import annotations
 
@@ -8,38 +8,41 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Generic, TypeVar
 
+Value = TypeVar("Value")
+
+# Bytes, of up to 32 million characters whose counts are cached: several long conversations with their documents.
+# A smaller cache counts strings of a long-running process again, a larger one takes memory from it.
 DEFAULT_CACHE_BYTES = 32 * 1024 * 1024
+# Bytes, for each cache of another kind (terms, embeddings, sentences): half of the above, since there are several.
+_DEFAULT_BYTES = 16 * 1024 * 1024
+# A string that takes more than one part in so many of the cache is not stored, so that it does not evict the rest.
+_LARGEST_PART = 8
+
 _shared: dict[str, CountCache] = {}
 _shared_lock = threading.Lock()
-Value = TypeVar("Value")
-DEFAULT_MEMORY_BYTES = 16 * 1024 * 1024
-_LARGEST_PART = 8
 
 
 def shared_cache(tokenizer_name: str) -> CountCache:
     """Return the process-wide cache of one tokenizer; counters of the same encoding share it."""
-    found = _shared.get(tokenizer_name)
-    if found is None:
-        with _shared_lock:
-            found = _shared.setdefault(tokenizer_name, CountCache())
-    return found
+    with _shared_lock:
+        return _shared.setdefault(tokenizer_name, CountCache())
 
 
 class TextCache(Generic[Value]):
-    """Values that were derived from texts, kept under the text itself.
+    """Values that were computed from strings, with the string as the key.
 
-    1. Equal texts share one entry and nothing can collide.
-    2. The texts are kept alive, so the memory is bounded by bytes, as told by those who store; the older half goes when
-       it is full, and what takes more than an eighth of it is not stored.
-    3. Reading and storing are safe from any thread. Values are shared, so they must not be changed.
+    1. Equal strings share one entry and nothing can collide.
+    2. The strings are kept alive, so that memory is limited, by the sizes given to `store`. If the cache is full, the
+       older half is removed; an entry of more than an eighth of it is not stored.
+    3. Reading and storing are safe from any thread. Values are shared, so that they must not be changed.
 
     Args:
-        max_bytes: The most memory that the entries may take, in bytes.
+        max_bytes: The most memory of the entries, in bytes.
     """
 
     __slots__ = ("_bytes", "_lock", "_max_bytes", "_sizes", "_values", "get")
 
-    def __init__(self, max_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
+    def __init__(self, max_bytes: int = _DEFAULT_BYTES) -> None:
         self._values: dict[str, Value] = {}
         self._sizes: dict[str, int] = {}
         self._bytes = 0
@@ -56,7 +59,7 @@ class TextCache(Generic[Value]):
         return self._bytes
 
     def store(self, text: str, value: Value, size: int | None = None) -> None:
-        """Remember `value` under `text`; together they take `size` bytes, by default what the text takes."""
+        """Store `value` under `text`; together they take `size` bytes, by default the size of the string."""
         size = sys.getsizeof(text) if size is None else size
         if size > self._max_bytes // _LARGEST_PART:
             return
@@ -67,23 +70,20 @@ class TextCache(Generic[Value]):
             self._sizes[text] = size
             self._bytes += size
             while self._bytes > self._max_bytes:
-                self._forget_older_half()
+                for older in list(islice(self._values, (len(self._values) + 1) // 2)):
+                    del self._values[older]
+                    self._bytes -= self._sizes.pop(older)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all entries."""
         with self._lock:
             self._values.clear()
             self._sizes.clear()
             self._bytes = 0
 
-    def _forget_older_half(self) -> None:
-        for text in list(islice(self._values, (len(self._values) + 1) // 2)):
-            del self._values[text]
-            self._bytes -= self._sizes.pop(text)
-
 
 class CountCache(TextCache[int]):
-    """Token counts of texts that were counted before; a `TextCache` of 32 MiB by default."""
+    """Token counts of strings; a `TextCache` of 32 MiB by default."""
 
     __slots__ = ()
 

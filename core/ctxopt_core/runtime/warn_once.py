@@ -1,21 +1,22 @@
-"""Warnings that are given once per message in the life of the process."""
+"""Warnings that are issued once per message in the life of the process."""
 
 from __future__ import annotations
 
 import threading
 import warnings
 
-_REMEMBERED = 4096
+# Messages. Bounds the memory of a process that names many unknown models; after so many, a warning may be repeated.
+_MOST_REMEMBERED = 4096
 
 _given: set[tuple[type[Warning], str]] = set()
 _lock = threading.Lock()
 
 
 def warn_once(message: str, category: type[Warning], *, stacklevel: int) -> None:
-    """Warn, unless the same message was given before.
+    """Warn, unless the same message was issued before.
 
     Args:
-        message: Holds what makes the warning one of its own, such as the model's id.
+        message: Has what distinguishes the warning, such as the model's id.
         category: The class to filter by.
         stacklevel: As in `warnings.warn`, counted from the caller.
     """
@@ -23,7 +24,7 @@ def warn_once(message: str, category: type[Warning], *, stacklevel: int) -> None
     with _lock:
         if key in _given:
             return
-        if len(_given) >= _REMEMBERED:
+        if len(_given) >= _MOST_REMEMBERED:
             _given.clear()
         _given.add(key)
     warnings.warn(message, category, stacklevel=stacklevel + 1)

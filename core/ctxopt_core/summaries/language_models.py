@@ -1,4 +1,4 @@
-"""Where summaries come from: a model of either framework, or a function, known by what it can do."""
+"""The sources of summaries: a language model of either framework, found by its methods, or a function."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _TEXT_KINDS = frozenset({None, "text", "output_text"})
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SummarySource:
-    """The ways in which one model or function answers a text.
+    """How one model or function is called with a string.
 
-    1. Its errors come through unchanged.
-    2. It is awaited where an event loop waits for the call and it has a coroutine of its own; else it is called.
+    1. Its errors are not caught.
+    2. It is awaited if an event loop waits for the call and it has a coroutine of its own; else it is called.
 
     Args:
-        name: What tells it from others: the name of the model, or of the function.
-        is_model: Whether it is a model, which has to be told what to do.
+        name: The name of the model or of the function, which distinguishes it from others.
+        is_model: Whether it is a model, which needs instructions.
         plain: The function that is called.
         awaited: The coroutine function that is awaited.
     """
@@ -33,7 +33,7 @@ class SummarySource:
     awaited: Callable[[str], Awaitable[Any]] | None = None
 
     def answer(self, text: str) -> Any:
-        """Return what it gives for a text, as it is.
+        """Return what it returns for a string, unchanged.
 
         Raises:
             TypeError: It can only be awaited, and no event loop waits for this call.
@@ -56,7 +56,7 @@ _INTERFACES = (
 
 
 def source_of(source: Any) -> SummarySource:
-    """Return the ways in which `source` answers a text.
+    """Return how `source` is called with a string.
 
     Raises:
         TypeError: It is no model and no function.
@@ -72,16 +72,16 @@ def source_of(source: Any) -> SummarySource:
             return SummarySource(name=_name_of(source), is_model=False, plain=source)
     what = f"the class {source.__name__}" if isinstance(source, type) else type(source).__name__
     message = (
-        "`source` must be an instance of a LangChain or LlamaIndex language model, or a function of a text that "
-        f"returns a text, got {what}"
+        "`source` must be an instance of a LangChain or LlamaIndex language model, or a function of a string "
+        f"that returns a string, got {what}"
     )
     raise TypeError(message)
 
 
 def text_of_answer(answer: Any) -> str | None:
-    """Return the text of what a model or function gave: the text itself, or its `content` or `text`.
+    """Return the text of the answer of a model or function: the answer itself, or its `content` or `text`.
 
-    Of a content in blocks, the text blocks are joined. None if there is no text.
+    The text blocks of a content in blocks are joined. None if there is no text.
     """
     content = getattr(answer, "content", None)
     if isinstance(content, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Asking a summarizer: the one place through which summaries come in."""
+"""The protocol of a summarizer, and the one place where it is called and its summary is checked."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from ctxopt_core.errors import SummaryError
 from ctxopt_core.messages.message import Message
 from ctxopt_core.runtime.call_or_await import call_or_await, is_coroutine_function
 from ctxopt_core.shortening.truncate import truncate
-from ctxopt_core.text.surrogates import has_surrogates, joined_surrogates
+from ctxopt_core.text.surrogates import joined_surrogates
 from ctxopt_core.validation import check_whole
 
 
 @runtime_checkable
 class Summarizer(Protocol):
-    """Writes down briefly what messages say; `summarizer(model)` makes one of a model.
+    """Summarizes messages, for the compaction of a history; `summarizer(model)` makes one of a model.
 
-    1. `summarize` may be a coroutine function. It is then awaited on the event loop of the caller, when `afit` or an
+    1. `summarize` may be a coroutine function. It is then awaited on the event loop of the caller, if `afit` or an
        adapter's async method waits for the result.
-    2. The messages may be any number of any length; what a model is given of them is bounded in here. They are not
-       changed.
-    3. The same arguments give the same text, as far as that can be had; a cut that changes at every call loses the
-       provider's prompt cache.
-    4. A text that counts more than `max_tokens` is cut behind its back. An empty one, or none, is a failure.
+    2. The messages may be any number of any length; the summarizer has to limit what it sends to a model. It must not
+       change them.
+    3. The same arguments should give the same summary: one that changes at every call makes the provider's prompt cache
+       useless.
+    4. A summary of more than `max_tokens` is cut by the caller. An empty one, or none, is a failure.
     5. It may be called from any thread.
+
+    Example:
+        >>> from ctxopt_core import Summarizer
+        >>> class Topics:
+        ...     def summarize(self, messages, counter, max_tokens, /):
+        ...         return f"{len(messages)} messages about billing."
+        >>> isinstance(Topics(), Summarizer)
+        True
     """
 
     def summarize(self, messages: Sequence[Message], counter: TokenCounter, max_tokens: int, /) -> str | Awaitable[str]:
@@ -33,7 +41,7 @@ class Summarizer(Protocol):
 
 
 def check_summarizer(summarizer: object) -> None:
-    """Check that a policy's summarizer is one.
+    """Check the summarizer of a policy.
 
     Raises:
         ValueError: It is neither a summarizer nor None.
@@ -42,7 +50,7 @@ def check_summarizer(summarizer: object) -> None:
         return
     message = (
         f"`summarizer` must have a `summarize` method or be None, got {_name(summarizer)}; wrap a model or a function "
-        "of a text as summarizer(model)"
+        "of a string as summarizer(model)"
     )
     raise ValueError(message)
 
@@ -52,17 +60,17 @@ def summarize(
 ) -> str:
     """Return a summary of some messages, without white space around it and in at most `max_summary_tokens` tokens.
 
-    If an event loop waits for this thread and the summarizer can be awaited, it runs on that loop. What it raises
-    comes through unchanged.
+    If an event loop waits for this thread and the summarizer can be awaited, it runs on that loop. Its errors are not
+    caught.
 
     Args:
         messages: The messages, oldest first.
         counter: Counts the tokens.
         summarizer: Writes the summary.
-        max_summary_tokens: The most that the summary may count, in tokens. A longer one ends on a sentence before.
+        max_summary_tokens: The most that the summary may have, in tokens. A longer one is cut after a sentence.
 
     Raises:
-        SummaryError: The summary is empty, no text, or nothing of it fits.
+        SummaryError: The summary is empty, no string, or nothing of it fits.
         TypeError: The summarizer can only be awaited, and no event loop waits for this call.
         ValueError: `max_summary_tokens` is no whole number of at least 1.
     """
@@ -75,17 +83,17 @@ def summarize(
 
 
 def checked_summary(found: object, max_tokens: int, counter: TokenCounter, *, named: str) -> str:
-    """Return a text as a summary: without white space around it, and cut to `max_tokens` on a sentence's end.
+    """Return a string as a summary: without white space around it, and cut after a sentence to `max_tokens`.
 
     Raises:
-        SummaryError: It is no text, empty, or nothing of it fits; `named` is what the message blames.
+        SummaryError: It is no string, empty, or nothing of it fits; `named` says in the message who returned it.
     """
     if not isinstance(found, str):
-        message = f"{named} must return a text, got {type(found).__name__}"
+        message = f"{named} must return a string, got {type(found).__name__}"
         raise SummaryError(message)
-    text = (joined_surrogates(found) if has_surrogates(found) else found).strip()
+    text = joined_surrogates(found).strip()
     if not text:
-        message = f"{named} must return a text with something in it, got an empty one"
+        message = f"{named} must return a string with a summary in it, got an empty one"
         raise SummaryError(message)
     summary = truncate(text, max_tokens, counter).strip()
     if not summary:

@@ -1,9 +1,9 @@
-"""Messages written down as a text for a model to read, within a token limit."""
+"""Messages as a transcript for a model that summarizes them, within a token limit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES, Message
@@ -12,11 +12,13 @@ from ctxopt_core.shortening.head_and_tail import exceeds
 from ctxopt_core.shortening.shorten_message import OMITTED
 from ctxopt_core.shortening.token_limits import level_down
 from ctxopt_core.shortening.truncate import truncate
-from ctxopt_core.text.surrogates import has_surrogates, joined_surrogates
+from ctxopt_core.text.surrogates import joined_surrogates
 
 _INDENT = "\n  "
+# Characters. OpenAI allows names of 64; a longer one would let a name fill the transcript.
 _LONGEST_NAME = 64
-_SHORTEST_TEXT = 24
+# Tokens: about one sentence. If fewer would be left of each message, the oldest messages are left out instead.
+_SHORTEST_BODY = 24
 
 
 def transcript_of(
@@ -24,52 +26,46 @@ def transcript_of(
     counter: TokenCounter,
     max_tokens: int,
     *,
-    frame: Callable[[str], str] | None = None,
+    frame: Callable[[str], str] = str,
 ) -> str:
     """Return messages as lines of `role: text`, `role calls: name(arguments)` and `tool name: result`.
 
-    1. A message starts a line, and all other lines of its text are indented, so that no text can pass for a message.
-       Blank lines go, and so does verbatim text such as reasoning, unless a message says nothing else.
-    2. Above `max_tokens`, the longest messages are brought down to one common length: head, a mark, and tail.
-    3. Where this would leave less than a sentence of each, the oldest go, and a first line says how many.
+    1. Each message starts on a new line and the other lines of its text are indented, so that no text can look like a
+       message. Blank lines are left out, and so is verbatim text such as reasoning, unless a message has nothing else.
+    2. Over `max_tokens`, the longest messages are cut to one common length: head, a mark, and tail.
+    3. If that would leave less than a sentence of each, the oldest are left out, and a first line says how many.
 
     Args:
         messages: The messages, oldest first.
         counter: Counts the tokens.
-        max_tokens: The most that the transcript counts, together with its frame.
+        max_tokens: The most that the transcript may have together with its frame, in tokens.
         frame: Puts around a transcript what is sent with it; by default nothing.
 
     Returns:
-        The transcript without its frame; an empty text when the messages say nothing, or nothing fits.
+        The transcript without its frame; empty if the messages have no text, or nothing fits.
     """
-    framed = frame or _unframed
     blocks = list(_blocks(messages))
     whole = "\n".join(block.label + block.body for block in blocks)
-    if not whole or not exceeds(framed(whole), max_tokens, counter):
+    if not whole or not exceeds(frame(whole), max_tokens, counter):
         return whole
-    room = max_tokens - counter.count(framed(""))
+    budget = max_tokens - counter.count(frame(""))
     step = 0
-    while room > 0:
-        found = _levelled(blocks, room, counter)
-        over = counter.count(framed(found)) - max_tokens
+    while budget > 0:
+        found = _shortened(blocks, budget, counter)
+        over = counter.count(frame(found)) - max_tokens
         if over <= 0:
             return found
-        # Counts of parts need not add up to that of their join.
+        # The counts of the parts need not add up to that of the whole.
         step = max(over, 2 * step)
-        room -= step
+        budget -= step
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """The lines of one message: the label that is always kept, and what may be shortened."""
+class _Block(NamedTuple):
+    """The lines of one message: the label, which is kept whole, and the body, which may be shortened."""
 
     label: str
     body: str
-
-
-def _unframed(transcript: str) -> str:
-    return transcript
 
 
 def _blocks(messages: Sequence[Message]) -> Iterator[_Block]:
@@ -83,7 +79,7 @@ def _blocks(messages: Sequence[Message]) -> Iterator[_Block]:
 
 
 def _lines(message: Message, tools: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the label and the text of everything that a message says."""
+    """Yield the label and the text of each part of a message."""
     texts = message.texts
     speaker = _speaker(message, tools)
     for result in message.tool_results:
@@ -110,54 +106,49 @@ def _tool(name: str | None) -> str:
 
 
 def _one_line(name: str) -> str:
-    return " ".join(_sendable(name[:_LONGEST_NAME]).replace(":", " ").split())
+    return " ".join(joined_surrogates(name[:_LONGEST_NAME]).replace(":", " ").split())
 
 
 def _indented(text: str) -> str:
-    return _INDENT.join(line.rstrip() for line in _sendable(text).splitlines() if line.strip())
+    return _INDENT.join(line.rstrip() for line in joined_surrogates(text).splitlines() if line.strip())
 
 
-def _sendable(text: str) -> str:
-    return joined_surrogates(text) if has_surrogates(text) else text
-
-
-def _levelled(blocks: list[_Block], room: int, counter: TokenCounter) -> str:
-    """Return the newest of the blocks, the longest of them brought down to one length, in about `room` tokens."""
+def _shortened(blocks: list[_Block], budget: int, counter: TokenCounter) -> str:
+    """Return the newest blocks in about `budget` tokens, the longest of them cut to one length."""
     line_break = counter.count("\n")
-    kept = _held(blocks, room, counter)
+    kept = _fitting(blocks, budget, counter)
     head: list[str] = []
     if kept < len(blocks):
-        room_beside = room - counter.count(placeholder_text(len(blocks))) - line_break
-        kept = max(1, _held(blocks, room_beside, counter))
+        beside = budget - counter.count(placeholder_text(len(blocks))) - line_break
+        kept = max(1, _fitting(blocks, beside, counter))
         head = [placeholder_text(len(blocks) - kept)] if kept < len(blocks) else []
     newest = blocks[-kept:]
     fixed = [*head, *(block.label for block in newest)]
-    left = room - sum(map(counter.count, fixed)) - line_break * len(fixed)
+    left = budget - sum(map(counter.count, fixed)) - line_break * len(fixed)
     if left <= 0:
-        return truncate(newest[-1].label + newest[-1].body, room, counter)
-    allowed = level_down([_count(block.body, left, counter) for block in newest], left)
+        return truncate(newest[-1].label + newest[-1].body, budget, counter)
+    allowed = level_down([_count_up_to(left, block.body, counter) for block in newest], left)
     texts = (block.label + _excerpt(block.body, most, counter) for block, most in zip(newest, allowed, strict=True))
     return "\n".join([*head, *texts])
 
 
-def _held(blocks: list[_Block], room: int, counter: TokenCounter) -> int:
-    """Return for how many of the newest blocks there is room when each is brought down to a short text."""
+def _fitting(blocks: list[_Block], budget: int, counter: TokenCounter) -> int:
+    """Return how many of the newest blocks fit if each is cut to a short text."""
     line_break = counter.count("\n")
     total = 0
     for number, block in enumerate(reversed(blocks)):
-        total += line_break + counter.count(block.label) + _count(block.body, _SHORTEST_TEXT, counter)
-        if total > room:
+        total += line_break + counter.count(block.label) + _count_up_to(_SHORTEST_BODY, block.body, counter)
+        if total > budget:
             return number
     return len(blocks)
 
 
-def _count(text: str, limit: int, counter: TokenCounter) -> int:
-    """Return what a text counts, or the limit if that is less."""
+def _count_up_to(limit: int, text: str, counter: TokenCounter) -> int:
     return limit if exceeds(text, limit, counter) else counter.count(text)
 
 
 def _excerpt(text: str, budget: int, counter: TokenCounter) -> str:
-    """Return head, mark and tail within the budget on one line, so that the tail starts no line."""
+    """Return head, mark and tail within the budget; the mark has no line break, so that the tail starts no line."""
     found = truncate(text, budget, counter, side="middle", marker=_mark)
     return found or (OMITTED if text and not counter.exceeds(OMITTED, budget) else "")
 

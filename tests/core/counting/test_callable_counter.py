@@ -10,7 +10,7 @@ from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.counting.counter_wrappers import CappedCounter
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
-from ctxopt_core.counting.token_counter import TokenCounter, memory_of
+from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.runtime.text_cache import CountCache
 
 LONG = "x" * 9_000
@@ -126,7 +126,7 @@ def test_a_counter_without_a_memory_remembers_nothing():
     counter = CallableCounter(len)
     counter.count("lantern")
 
-    assert memory_of(counter)("lantern") is None
+    assert cached_counts_of(counter)("lantern") is None
 
 
 @pytest.mark.parametrize("text", [LONG, "x" * 50, "x"])
@@ -137,4 +137,4 @@ def test_a_capped_counter_gives_one_figure_whether_the_count_is_remembered_or_no
     whole.count(text)
     after = CappedCounter(whole, ceiling)
 
-    assert [before, before] == [after.count(text), memory_of(after)(text)]
+    assert [before, before] == [after.count(text), cached_counts_of(after)(text)]

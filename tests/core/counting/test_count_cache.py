@@ -120,8 +120,8 @@ def test_counters_of_one_encoding_share_what_they_remember():
 
     text = "a text that nothing else in these tests has counted"
     tokens = TiktokenCounter("cl100k_base").count(text)
-    assert TiktokenCounter(" cl100k_base").known(text) == tokens
-    assert TiktokenCounter("o200k_base").known(text) is None
+    assert TiktokenCounter(" cl100k_base").cached_count(text) == tokens
+    assert TiktokenCounter("o200k_base").cached_count(text) is None
     assert sys.getsizeof(text) <= shared_cache("cl100k_base").size_bytes <= DEFAULT_CACHE_BYTES
 
 

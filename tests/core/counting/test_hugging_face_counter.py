@@ -87,7 +87,7 @@ def test_t12_an_object_that_cuts_or_fills_up_texts_is_an_error(tokenizer, spoil)
     getattr(spoilt, spoil)(**({"max_length": 8} if spoil == "enable_truncation" else {"length": 8}))
 
     with pytest.raises(
-        ValueError, match=r"`tokenizer` must count a text as it is.*`no_truncation\(\)`.*got a Tokenizer"
+        ValueError, match=r"`tokenizer` must count a string as it is.*`no_truncation\(\)`.*got a Tokenizer"
     ):
         counter_for(spoilt)
 

@@ -1,4 +1,4 @@
-"""Tokenizer objects where a function from text to tokens is expected."""
+"""Tokenizer objects where a function from a string to tokens is expected."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_t12_a_function_that_counts_messages_is_an_error(name):
 
     function.__name__ = name
     with pytest.raises(
-        TypeError, match=f"from text to tokens, got {name}, which counts messages; pass .*get_num_tokens"
+        TypeError, match=f"from a string to tokens, got {name}, which counts messages; pass .*get_num_tokens"
     ):
         counter_for(function)
 

@@ -208,7 +208,11 @@ def test_h18_the_row_of_a_whole_section_is_counted_when_it_is_asked_for():
         ),
         ({"entries": None}, TypeError, "must be a sequence of texts, oldest first, got NoneType"),
         ({"entries": ["a", None]}, TypeError, "must be texts, got NoneType"),
-        ({"max_tokens": -1}, ValueError, "`max_tokens` of section 'm' must be a number of tokens, 0 or more, got -1"),
+        (
+            {"max_tokens": -1},
+            ValueError,
+            "`max_tokens of section 'm'` must be a whole number of tokens, 0 or more, got -1",
+        ),
         ({"max_tokens": True}, ValueError, "got True"),
     ],
 )

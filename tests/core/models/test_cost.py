@@ -12,9 +12,8 @@ from dataclasses import replace
 import pytest
 
 from ctxopt_core import ContextBudget, ContextRequest, FitReport, HistoryPolicy, Message, counter_for, plan
-from ctxopt_core.models.cost import cost_of
 from ctxopt_core.models.genai_prices import table_price
-from ctxopt_core.models.prices import ModelPrice, own_price, read_prices
+from ctxopt_core.models.prices import ModelPrice, cost_of, custom_price, read_prices
 
 WORDS = counter_for(lambda text: len(text.split()))
 MILLION = 1_000_000
@@ -71,7 +70,7 @@ def test_t15_how_much_is_cached_is_not_told_where_it_is_not_known():
     ids=["same", "bare for a path", "path", "case", "the path wins", "path only", "mini", "dated", "none"],
 )
 def test_t15_an_own_price_holds_for_one_model(own, model, price):
-    found = own_price(model, own)
+    found = custom_price(model, own)
 
     assert (found and found.input) == price
 

@@ -249,7 +249,7 @@ def test_the_smaller_limit_is_the_input_limit():
 
 def test_m5_the_memory_of_given_warnings_is_bounded(monkeypatch):
     monkeypatch.setattr(warn_once, "_given", set())
-    monkeypatch.setattr(warn_once, "_REMEMBERED", 2)
+    monkeypatch.setattr(warn_once, "_MOST_REMEMBERED", 2)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for message in ("a", "b", "a", "c", "a"):

@@ -53,7 +53,9 @@ def test_h16_the_whole_input_of_the_model_is_bounded(sizes, limit, counter, as_m
 
 def test_instructions_that_leave_no_room_are_an_error():
     by = summarizer(PlainModel(), instructions="one two three four five", max_input_tokens=7)
-    with pytest.raises(ValueError, match=r"`max_input_tokens` must leave room.*count 7 tokens, got 7; allow more"):
+    with pytest.raises(
+        ValueError, match=r"`max_input_tokens` must be more than the instructions have.*7 tokens, got 7; allow more"
+    ):
         by.summarize(MESSAGES, WORDS, 20)
 
 
@@ -97,7 +99,7 @@ def test_h16_the_memory_is_bounded_and_forgets_what_was_not_used_for_longest():
     for text in ("a", "b", "a", "c", "a", "b"):
         by.summarize(chat(text), WORDS, 20)
     assert [asked.removeprefix("user: ") for asked in function.asked] == ["a", "b", "c", "b"]
-    assert repr(by).endswith(", 2 summaries remembered)")
+    assert repr(by).endswith(", 2 summaries cached)")
 
 
 def test_h16_without_memory_each_call_asks():
@@ -128,13 +130,13 @@ def test_threads_share_a_summarizer():
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(work, range(4)):
             assert found == [f"USER: TEXT {i % 7}" for i in range(60)]
-    assert "3 summaries remembered" in repr(by)
+    assert "3 summaries cached" in repr(by)
 
 
 def test_what_is_printed_holds_no_content():
     by = summarizer(PlainModel("A secret."), instructions="Tell the secret.", store={})
     by.summarize(chat("secret"), WORDS, 20)
-    assert repr(by) == "ModelSummarizer(plain-1, 1 summaries remembered)"
+    assert repr(by) == "ModelSummarizer(plain-1, 1 summaries cached)"
 
 
 @pytest.mark.parametrize("again", [lambda by: pickle.loads(pickle.dumps(by)), copy.copy], ids=["pickle", "copy"])  # noqa: S301
@@ -142,7 +144,7 @@ def test_a_summarizer_is_copied_without_what_it_remembers(again):
     by = summarizer(PlainModel(), instructions="Be brief.", max_input_tokens=99, cache_entries=3, name="mine")
     by.summarize(MESSAGES, WORDS, 20)
     other = again(by)
-    assert repr(other) == "ModelSummarizer(mine, 0 summaries remembered)"
+    assert repr(other) == "ModelSummarizer(mine, 0 summaries cached)"
     assert other.summarize(MESSAGES, WORDS, 20) == "They talked."
     assert isinstance(other, ModelSummarizer)
 
@@ -150,10 +152,10 @@ def test_a_summarizer_is_copied_without_what_it_remembers(again):
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"instructions": None}, TypeError, "`instructions` must be a text, got NoneType"),
-        ({"instructions": "  "}, ValueError, "`instructions` must be a text with something in it"),
-        ({"name": 5}, TypeError, "`name` must be a text, got int"),
-        ({"name": ""}, ValueError, "`name` must be a text with something in it"),
+        ({"instructions": None}, TypeError, "`instructions` must be a string, got NoneType"),
+        ({"instructions": "  "}, ValueError, "`instructions` must be a string that is not blank"),
+        ({"name": 5}, TypeError, "`name` must be a string, got int"),
+        ({"name": ""}, ValueError, "`name` must be a string that is not blank"),
         ({"max_input_tokens": 0}, ValueError, "`max_input_tokens` must be a whole number of tokens, 1 .*got 0"),
         ({"max_input_tokens": 1.5}, ValueError, "`max_input_tokens` must be a whole number of tokens, 1 .*got 1.5"),
         ({"cache_entries": -1}, ValueError, "`cache_entries` must be a whole number of summaries, 0 .*got -1"),

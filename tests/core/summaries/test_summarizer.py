@@ -79,11 +79,11 @@ def test_h16_no_summary_is_longer_than_its_limit(answer, limit):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("", "a text with something in it, got an empty one"),
-        (" \n\t ", "a text with something in it, got an empty one"),
-        (None, "a text, got NoneType"),
-        (b"bytes", "a text, got bytes"),
-        (["a", "list"], "a text, got list"),
+        ("", "a string with a summary in it, got an empty one"),
+        (" \n\t ", "a string with a summary in it, got an empty one"),
+        (None, "a string, got NoneType"),
+        (b"bytes", "a string, got bytes"),
+        (["a", "list"], "a string, got list"),
     ],
     ids=["empty", "blank", "none", "bytes", "list"],
 )

@@ -1,70 +1,48 @@
-"""Stores of summaries: of either framework or a mapping, shared by several summarizers."""
+"""Stores of summaries: any mutable mapping, shared by several summarizers."""
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 import queue
+from collections import UserDict
+from collections.abc import MutableMapping
+from types import MappingProxyType
 
 import pytest
 
 from counting_summaries import WORDS, PlainModel, chat
 from ctxopt_core.runtime.event_loop import in_worker
-from ctxopt_core.summaries.model_summarizer import summarizer
-from ctxopt_core.summaries.summary_store import RecentSummaries, store_of
+from ctxopt_core.summaries.model_summarizer import RecentSummaries, summarizer
 
 MESSAGES = chat("Where is Rome?", "In Italy.")
 
 
-class Batches:
-    """The methods of LangChain's stores."""
+class Files(MutableMapping):
+    """A mapping whose values are files."""
 
-    def __init__(self):
-        self.values = {}
+    def __init__(self, folder):
+        self.folder = folder
 
-    def mget(self, keys):
-        return [self.values.get(key) for key in keys]
+    def __getitem__(self, key):
+        try:
+            return (self.folder / key).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise KeyError(key) from None
 
-    def mset(self, pairs):
-        self.values.update(pairs)
+    def __setitem__(self, key, value):
+        (self.folder / key).write_text(value, encoding="utf-8")
 
+    def __delitem__(self, key):
+        (self.folder / key).unlink()
 
-class AwaitedBatches:
-    """The same to be awaited."""
+    def __iter__(self):
+        return (path.name for path in self.folder.iterdir())
 
-    def __init__(self):
-        self.plain = Batches()
-        self.loops = set()
-
-    async def amget(self, keys):
-        self.loops.add(asyncio.get_running_loop())
-        return self.plain.mget(keys)
-
-    async def amset(self, pairs):
-        self.loops.add(asyncio.get_running_loop())
-        self.plain.mset(pairs)
+    def __len__(self):
+        return len(list(self))
 
 
-def langchain_store(name):
-    return getattr(pytest.importorskip("langchain_core.stores"), name)()
-
-
-def llamaindex_store():
-    return pytest.importorskip("llama_index.core.storage.kvstore").SimpleKVStore()
-
-
-def file_store(tmp_path):
-    return pytest.importorskip("langchain_classic.storage").LocalFileStore(tmp_path)
-
-
-STORES = {
-    "dict": lambda tmp_path: {},
-    "batches": lambda tmp_path: Batches(),
-    "langchain": lambda tmp_path: langchain_store("InMemoryStore"),
-    "langchain_bytes": lambda tmp_path: langchain_store("InMemoryByteStore"),
-    "langchain_files": file_store,
-    "llamaindex": lambda tmp_path: llamaindex_store(),
-}
+STORES = {"dict": lambda tmp_path: {}, "user_dict": lambda tmp_path: UserDict(), "files": Files}
 
 
 @pytest.fixture(params=STORES.values(), ids=STORES.keys())
@@ -132,18 +110,10 @@ def test_h16_keys_tell_models_and_instructions_apart(changes, shared):
 @pytest.mark.parametrize(
     "value", [None, "", " \n", 5, b"\xff\xfe", ["text"], {"summary": "text"}, {"summary": 5}], ids=repr
 )
-@pytest.mark.parametrize("kind", ["dict", "batches", "llamaindex"])
-def test_h16_what_is_no_text_in_a_store_counts_as_absent(kind, value, tmp_path):
-    store = STORES[kind](tmp_path)
-    by = summarizer(PlainModel("New."), store=store, cache_entries=0)
-    by.summarize(MESSAGES, WORDS, 20)
-    if kind == "llamaindex":
-        ((key, _),) = store.get_all(collection="ctxopt_summaries").items()
-        value = {"summary": 5} if isinstance(value, dict) else {"summary": value}
-        store.put(key, value, collection="ctxopt_summaries")
-    else:
-        values = store if kind == "dict" else store.values
-        values.update(dict.fromkeys(values, value))
+def test_h16_what_is_no_text_in_a_store_counts_as_absent(value):
+    store = {}
+    summarizer(PlainModel("New."), store=store).summarize(MESSAGES, WORDS, 20)
+    store.update(dict.fromkeys(store, value))
     model = PlainModel("Newer.")
     assert summarizer(model, store=store).summarize(MESSAGES, WORDS, 20) == "Newer."
     assert len(model.answer.asked) == 1
@@ -157,38 +127,22 @@ def test_h16_a_text_from_a_store_is_cut_to_the_limit():
 
 
 def test_bytes_of_a_mapping_are_read_as_a_text():
-    store = store_of({"key": "é".encode()})
-    assert store.read("key") == "é"
+    store = {}
+    summarizer(PlainModel("é."), store=store).summarize(MESSAGES, WORDS, 20)
+    store.update({key: text.encode() for key, text in store.items()})
+    assert summarizer(PlainModel("Newer."), store=store).summarize(MESSAGES, WORDS, 20) == "é."
 
 
-async def test_a_store_that_can_only_be_awaited_is_awaited_on_the_loop_that_waits():
-    store = AwaitedBatches()
-    by = summarizer(PlainModel(), store=store)
-    assert await in_worker(by.summarize, MESSAGES, WORDS, 20) == "They talked."
-    assert store.loops == {asyncio.get_running_loop()}
-    assert list(store.plain.values.values()) == ["They talked."]
-    with pytest.raises(TypeError, match=r"`store` AwaitedBatches can only be awaited"):
-        summarizer(PlainModel(), store=store).summarize(MESSAGES, WORDS, 20)
-
-
-class Odd:
-    """What has the names, but says nothing about how it is called."""
-
-    get = put = max
-
-
-@pytest.mark.parametrize("broken", ["mget", "mset"])
+@pytest.mark.parametrize("broken", ["__getitem__", "__setitem__"])
 def test_what_a_store_raises_comes_through(broken):
     failure = ConnectionError("away")
 
     def failing(*arguments):
         raise failure
 
-    store = Batches()
-    setattr(store, broken, failing)
-    by = summarizer(PlainModel(), store=store)
+    store = type("Away", (UserDict,), {broken: failing, "__contains__": lambda *_: True})()
     with pytest.raises(ConnectionError) as raised:
-        by.summarize(MESSAGES, WORDS, 20)
+        summarizer(PlainModel(), store=store).summarize(MESSAGES, WORDS, 20)
     assert raised.value is failure
 
 
@@ -196,28 +150,22 @@ def test_what_a_store_raises_comes_through(broken):
     ("store", "said"),
     [
         ("redis://somewhere", "got str"),
-        (dict, "got the class dict"),
+        (dict, "got type"),
         ([], "got list"),
         (queue.Queue(), "got Queue"),
         (object(), "got object"),
         (frozenset(), "got frozenset"),
-        (Odd(), "got Odd"),
+        (MappingProxyType({}), "got mappingproxy"),
     ],
-    ids=["address", "class", "list", "queue", "object", "set", "odd"],
+    ids=["address", "class", "list", "queue", "object", "set", "read_only"],
 )
 def test_what_is_no_store_is_refused(store, said):
-    with pytest.raises(TypeError, match=rf"`store` must be a LangChain store \(`mget`, `mset`\).*{said}"):
+    with pytest.raises(TypeError, match=rf"`store` must be a mutable mapping from strings to strings.*{said}; wrap"):
         summarizer(PlainModel(), store=store)
 
 
-def test_a_store_of_langgraph_is_refused_since_it_is_called_otherwise():
-    memory = pytest.importorskip("langgraph.store.memory")
-    with pytest.raises(TypeError, match="got InMemoryStore"):
-        store_of(memory.InMemoryStore())
-
-
 def test_a_summarizer_pickles_with_its_store():
-    by = summarizer(PlainModel(), store=Batches())
+    by = summarizer(PlainModel(), store={})
     by.summarize(MESSAGES, WORDS, 20)
     again = pickle.loads(pickle.dumps(by))  # noqa: S301
     assert again.summarize(MESSAGES, WORDS, 20) == "They talked."

@@ -78,7 +78,7 @@ def test_i3_the_prompt_of_the_prebuilt_agent_is_counted_and_never_cut() -> None:
 
 
 def test_i3_a_prompt_that_cannot_be_counted_is_refused() -> None:
-    with pytest.raises(TypeError, match="`prompt` must be a text or a SystemMessage, got function"):
+    with pytest.raises(TypeError, match="`prompt` must be a string or a SystemMessage, got function"):
         pre_model_hook(target_tokens=400, prompt=lambda state: [])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`overflow` must be 'error' when there is a `prompt`"):
         pre_model_hook(target_tokens=400, prompt=PROMPT, overflow="empty")
