@@ -1,8 +1,9 @@
-"""A conversation seen from its newest end, read and counted no further than is needed."""
+"""A conversation whose messages are read and counted lazily, from the newest one back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
 from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
@@ -10,21 +11,24 @@ from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, MessageList, MessageViews
 from ctxopt_core.providers.rules import priced, rules_of
 
-TOKENS_PER_MESSAGE = 3
-TOKENS_PER_NAME = 1
-TOKENS_PER_REQUEST = 3
-SYSTEM_SCAN_HEAD = 100
-SYSTEM_SCAN_TAIL = 5_000
-_PROBES = 8
-_UNBOUNDED = 2**62
+# What OpenAI publishes for the format of its chat models:
+TOKENS_PER_MESSAGE = 3  # tokens around a message
+TOKENS_PER_NAME = 1  # tokens beside a name
+TOKENS_PER_REQUEST = 3  # tokens that begin the answer
+# Messages at either end that are searched for system messages. In a conversation of 100,000 messages a search of all
+# of them would take longer than the fit (docs/why.md, "Behavior").
+SYSTEM_SCAN_HEAD = 100  # messages
+SYSTEM_SCAN_TAIL = 5_000  # messages
+_PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
+_UNBOUNDED = 2**62  # bytes: more than any limit, for messages that are not plain
 
 
 def message_tokens(message: Message, counter: TokenCounter) -> int:
     """Return the tokens of one message as a chat request holds it.
 
-    3 for the message itself, its role, its texts, 1 and the name where it has one, the name, arguments and id of each
-    call, the id that it answers, and what the counter's rules charge for each attachment. The rule is the one OpenAI
-    publishes for its chat models; it is exact for text and an upper bound for calls.
+    These are 3 for the message, its role, its texts, 1 and the name if it has one, the name, arguments and id of each
+    call, the id of the call that it answers, and what the provider's rules charge for each attachment. OpenAI publishes
+    this rule for its chat models; it is exact for text and an upper bound for calls.
     """
     return _message_tokens(priced(message, rules_of(counter)), counter.count)
 
@@ -44,31 +48,19 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
 
 
 class CountedConversation:
-    """Roles and costs of a conversation's messages, each read and counted once.
+    """A conversation with the role and the tokens of each message, which are read and counted once, when asked for.
 
     Args:
         messages: The messages, oldest first, as a tuple or list; `MessageViews` are read lazily.
-        counter: Counts their texts.
-    """
+        counter: Counts their tokens.
 
-    __slots__ = (
-        "_count",
-        "_glances",
-        "_known",
-        "_messages",
-        "_overheads",
-        "_rules",
-        "_total",
-        "_uncounted",
-        "_views",
-        "bare",
-        "blank",
-        "costs",
-        "roles",
-        "special",
-        "system_scan_bounded",
-        "systems",
-    )
+    Attributes:
+        systems: Indices of the system messages.
+        system_scan_bounded: Whether only the two ends were searched for system messages.
+        results_omitted: Indices of the messages that are seen without the tool results in them.
+        costs, roles: What was counted so far, by index.
+        special: Indices of counted messages that are blank, call, answer, or are an earlier placeholder.
+    """
 
     def __init__(self, messages: tuple[Message, ...] | list[Message] | MessageViews, counter: TokenCounter) -> None:
         self._views: MessageViews = MessageList(messages) if isinstance(messages, (tuple, list)) else messages
@@ -77,32 +69,32 @@ class CountedConversation:
         self._rules = rules_of(counter)
         self._messages: dict[int, Message] = {}
         self._overheads: dict[str, int] = {}
-        self._glances: dict[int, Glance] = {}
+        self._peeks: dict[int, Peek] = {}
         self._total, self._uncounted = 0, len(self._views)
         self.costs: dict[int, int] = {}
         self.roles: dict[int, str] = {}
         self.special: set[int] = set()
-        self.blank: set[int] = set()
-        self.bare: set[int] = set()
+        self.results_omitted: frozenset[int] = frozenset()
+        self._blank: set[int] = set()
         self.systems, self.system_scan_bounded = self._find_systems()
 
     def __len__(self) -> int:
         return len(self._views)
 
     def message(self, index: int) -> Message:
-        """Return the full view of a message; its attachments say what they cost."""
+        """Return a message; each attachment has its cost in tokens."""
         found = self._messages.get(index)
         if found is None:
             found = self._messages[index] = priced(self._views[index], self._rules)
         return found
 
-    def glance(self, index: int) -> Glance:
-        """Return what can be seen of a message without counting it."""
-        found = self._glances.get(index)
+    def peek(self, index: int) -> Peek:
+        """Return the role and the text of a message without counting its tokens."""
+        found = self._peeks.get(index)
         if found is None:
             plain = self._views.plain(index)
-            found = glance_at(self.message(index)) if plain is None else Glance(*plain, bool(plain[1].strip()))
-            self._glances[index] = found
+            found = Peek.at(self.message(index)) if plain is None else Peek(*plain, bool(plain[1].strip()))
+            self._peeks[index] = found
         return found
 
     def role(self, index: int) -> str:
@@ -114,24 +106,24 @@ class CountedConversation:
         return found
 
     def is_system(self, index: int) -> bool:
-        """Tell whether a message is one of the system or the developer."""
+        """Return whether a message has the role of the system or the developer."""
         return self.role(index) in SYSTEM_ROLES
 
     def is_blank(self, index: int) -> bool:
-        """Tell whether a message says nothing and calls nothing. It is not counted for that."""
+        """Return whether a message has neither content nor calls; this does not count its tokens."""
         if index in self.costs:
-            return index in self.blank
+            return index in self._blank
         plain = self._views.plain(index)
         return self.message(index).empty if plain is None else not plain[1].strip()
 
     def is_synthetic(self, index: int) -> bool:
-        """Tell whether a message is a placeholder that an earlier fit put there."""
+        """Return whether a message is the placeholder of an earlier fit."""
         if index in self.costs and index not in self.special:
             return False
         return self._views.plain(index) is None and self.message(index).synthetic
 
     def opens_turn(self, index: int) -> bool:
-        """Tell whether a message is one of a user who says something, and does not say it beside answers to calls."""
+        """Return whether a message starts a turn: a user's text that is not beside the results of preceding calls."""
         if self.role(index) != "user" or self.is_blank(index) or self.is_synthetic(index):
             return False
         return not self.holds_results(index) or (
@@ -139,39 +131,48 @@ class CountedConversation:
         )
 
     def holds_results(self, index: int) -> bool:
-        """Tell whether a message is a result, or a user's message with results in it."""
+        """Return whether a message is a tool result, or a user's message with tool results in it."""
         if self.role(index) in TOOL_ROLES:
             return True
         if index in self.costs and index not in self.special:
             return False
         return self._views.plain(index) is None and bool(self.message(index).tool_results)
 
-    def leave_results_out(self, index: int) -> None:
-        """From now on see a message without the results in it, since they answer no call."""
-        message = self.message(index)
-        if message.tool_results and index not in self.bare:
-            self.bare.add(index)
-            self._messages[index] = message.beside_results
-            self.measure(index)
+    def without_results(self, indices: Iterable[int]) -> CountedConversation:
+        """Return the conversation as it is when the tool results in some messages are left out.
+
+        What was read and counted of the other messages stays read; this conversation stays as it is.
+        """
+        omitted = [i for i in indices if i not in self.results_omitted and self.message(i).tool_results]
+        if not omitted:
+            return self
+        found = copy(self)
+        found.results_omitted = self.results_omitted.union(omitted)
+        beside = {i: self.message(i).beside_results for i in omitted}
+        found._messages, found._peeks = {**self._messages, **beside}, dict(self._peeks)  # noqa: SLF001 (a copy of self)
+        found.costs = dict(self.costs)
+        for index in omitted:
+            found.measure(index)
+        return found
 
     def text_cost(self, index: int) -> int:
-        """Return the tokens of a message's texts alone: what shortening can win."""
+        """Return the tokens of a message's texts alone, which are what shortening can save."""
         return sum(self._count(text) for text in self.message(index).texts)
 
     def spoken_cost(self, index: int) -> int:
-        """Return the tokens of what a user says beside results; 0 for every other message."""
+        """Return the tokens of what a user says beside tool results; 0 for every other message."""
         message = self.message(index)
         return sum(self._count(message.texts[i]) for i in message.spoken) if message.tool_results else 0
 
     def cost(self, index: int) -> int:
-        """Return a message's tokens as rendered."""
+        """Return the tokens of a message, its framing included."""
         found = self.costs.get(index)
         return self.measure(index) if found is None else found
 
     def total_up_to(self, limit: int) -> int:
-        """Return the tokens of all messages; once the sum has passed `limit`, any larger figure.
+        """Return the tokens of all messages, or any number above `limit` as soon as the sum is above it.
 
-        A later call goes on from where an earlier one stopped.
+        A later call continues where an earlier one stopped.
         """
         total, start = self._total, self._uncounted
         if total > limit or start == 0:
@@ -198,10 +199,10 @@ class CountedConversation:
         return total
 
     def bytes_prove_fit(self, limit: int) -> bool:
-        """Tell whether the mere bytes of the conversation prove that it is within `limit`, without tokenizing.
+        """Return whether the size in bytes proves that the conversation is within `limit` tokens, without tokenizing.
 
-        A token is at least one byte, so a text never counts more tokens than it has bytes. A few messages are looked
-        at first, to see whether trying is worth it.
+        A token is at least one byte, so a string never has more tokens than bytes. A few messages are measured first,
+        because in most conversations that are over the limit they show that a sum over all is useless.
         """
         length = len(self._views)
         probe = range(0, length, length // _PROBES + 1)
@@ -215,7 +216,7 @@ class CountedConversation:
         return True
 
     def measure(self, index: int) -> int:
-        """Read and count a message for the first time."""
+        """Read a message, count it, and remember its role and its tokens."""
         plain = self._views.plain(index)
         if plain is None:
             message = self.message(index)
@@ -230,7 +231,7 @@ class CountedConversation:
         self.roles[index] = role
         self.costs[index] = tokens
         if blank:
-            self.blank.add(index)
+            self._blank.add(index)
             self.special.add(index)
         return tokens
 
@@ -259,21 +260,21 @@ class CountedConversation:
         return (*head, *tail), True
 
 
-class Glance(NamedTuple):
-    """What can be seen of a message without counting it.
+class Peek(NamedTuple):
+    """A message that was read but not counted.
 
-    `text` is all that it says, calls with their arguments included. `plain` tells that it stands for itself: it says
-    something, and it neither calls nor answers.
+    `text` has everything that the message says, calls with their arguments included. `plain` is true for a message with
+    content that neither calls, nor answers a call, nor is the placeholder of an earlier fit.
     """
 
     role: str
     text: str
     plain: bool
 
-
-def glance_at(message: Message) -> Glance:
-    """Return what can be seen of a message."""
-    calls = [text for call in message.tool_calls for text in (call.name, call.arguments)]
-    text = "\n".join((*([message.name] if message.name else ()), *message.texts, *calls))
-    special = message.tool_calls or message.tool_results or message.role in TOOL_ROLES or message.synthetic
-    return Glance(message.role, text, not special and not message.empty)
+    @classmethod
+    def at(cls, message: Message) -> Peek:
+        """Return the role and the text of a message."""
+        calls = [text for call in message.tool_calls for text in (call.name, call.arguments)]
+        text = "\n".join((*([message.name] if message.name else ()), *message.texts, *calls))
+        special = message.tool_calls or message.tool_results or message.role in TOOL_ROLES or message.synthetic
+        return cls(message.role, text, not special and not message.empty)

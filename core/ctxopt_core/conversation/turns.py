@@ -1,12 +1,12 @@
-"""Turns and exchanges: the units in which a conversation is kept or dropped.
+"""Turns, exchanges and units: the parts of a conversation that are kept or dropped together.
 
 A *turn* is a user message and everything up to the next user message. Inside a turn an *exchange* is an assistant
-message with calls and the run of results that answers it. An exchange is complete or it is not there: results without
+message with calls and the run of results that answers it. An exchange is complete or it is broken: results without
 their call, and calls without all of their results, belong to no unit and can only be dropped. A call at the very end
 of the conversation is *pending*: its results are still to come.
 
-Where results stand in a user's message, as Anthropic's API wants them, that message belongs to the exchange and opens
-no turn, even if the user says something beside them. Where such results answer nothing, what the user says stays.
+Where results are parts of a user's message, as in Anthropic's API, that message belongs to the exchange and opens no
+turn, even if the user says something beside them. Where such results answer no call, only what the user says is kept.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import SYSTEM_ROLES
 
 UnitKind = Literal["user", "assistant", "exchange", "pending"]
-
-
-UNCOUNTED = -1
+UNCOUNTED = -1  # tokens of a turn that is not counted yet; no turn has a negative number
 
 
 class Turn(NamedTuple):
-    """A range of messages and its tokens; system messages inside the range are neither counted nor part of it.
+    """A range of messages and its tokens; system messages inside the range do not belong to it and are not counted.
 
-    A turn that nobody has counted yet has -1 tokens.
+    `tokens` is `UNCOUNTED` where only the range was asked for. `plain` is true where all messages are plain text.
     """
 
     start: int
@@ -40,7 +38,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """What is kept or dropped together inside a turn.
+    """The messages of a turn that are kept or dropped together.
 
     Args:
         kind: `user`, `assistant` (without calls), `exchange` (a call with all its results), `pending` (a call at the
@@ -63,19 +61,26 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """The units of a turn, and what of it belongs to no unit.
+    """The units of a turn, and its messages that belong to no unit.
 
     Args:
         kept: The units, in order.
+        conversation: The conversation without the tool results that answer no call; the units are counted in it.
         orphans: Results without a call, and calls without all results.
-        blanks: Messages that say nothing.
+        blanks: Messages without content.
         superseded: Placeholders of earlier fits.
     """
 
     kept: tuple[Unit, ...]
+    conversation: CountedConversation
     orphans: tuple[int, ...] = ()
     blanks: tuple[int, ...] = ()
     superseded: tuple[int, ...] = ()
+
+    @property
+    def strays(self) -> tuple[int, ...]:
+        """The messages that belong to no unit."""
+        return (*self.orphans, *self.blanks, *self.superseded)
 
     @property
     def tokens(self) -> int:
@@ -83,135 +88,109 @@ class Units:
         return sum(unit.tokens for unit in self.kept)
 
 
-def newest_turns(conversation: CountedConversation, stop: int) -> Iterator[Turn]:
-    """Yield the turns before index `stop`, newest first, reading no more than is asked for.
+def newest_turns(conversation: CountedConversation, stop: int, *, counted: bool = True) -> Iterator[Turn]:
+    """Yield the turns before index `stop`, newest first, and read no more messages than these.
 
     Messages before the first user message form a last turn of their own.
+
+    Args:
+        conversation: The conversation.
+        stop: The index after the newest turn.
+        counted: Whether the turns are counted, which takes longer than reading them.
     """
-    end, tokens, plain = stop, 0, True
+    end, tokens, plain, found = stop, 0, True, False
     costs, roles, special = conversation.costs, conversation.roles, conversation.special
     for index in range(stop - 1, -1, -1):
-        price = costs[index] if index in costs else conversation.measure(index)
-        role = roles[index]
+        if counted:
+            cost = costs[index] if index in costs else conversation.measure(index)
+            role = roles[index]
+            is_plain = index not in special and role not in TOOL_ROLES
+        else:
+            cost = 0
+            role, _, is_plain = conversation.peek(index)
         if role in SYSTEM_ROLES:
             continue
-        tokens += price
-        if index in special or role in TOOL_ROLES:
-            plain = False
-        if role == "user" and (index not in special or conversation.opens_turn(index)):
-            yield Turn(index, end, tokens, plain)
-            end, tokens, plain = index, 0, True
-    if tokens or not plain:
-        yield Turn(0, end, tokens, plain)
-
-
-def turn_ranges(conversation: CountedConversation, stop: int) -> Iterator[Turn]:
-    """Yield the turns before index `stop` as `newest_turns` does, but do not count them."""
-    end, plain, found = stop, True, False
-    for index in range(stop - 1, -1, -1):
-        seen = conversation.glance(index)
-        if seen.role in SYSTEM_ROLES:
-            continue
-        found = True
-        plain = plain and seen.plain
-        if seen.role == "user" and (seen.plain or conversation.opens_turn(index)):
-            yield Turn(index, end, UNCOUNTED, plain)
-            end, plain, found = index, True, False
+        tokens, plain, found = tokens + cost, plain and is_plain, True
+        if role == "user" and (is_plain or conversation.opens_turn(index)):
+            yield Turn(index, end, tokens if counted else UNCOUNTED, plain)
+            end, tokens, plain, found = index, 0, True, False
     if found:
-        yield Turn(0, end, UNCOUNTED, plain)
+        yield Turn(0, end, tokens if counted else UNCOUNTED, plain)
 
 
 def last_user_message(conversation: CountedConversation) -> int | None:
-    """Return the index of the last user message that says something; None where there is none."""
-    for index in range(len(conversation) - 1, -1, -1):
-        if conversation.opens_turn(index):
-            return index
-    return None
+    """Return the index of the last user message with content; None where there is none."""
+    return next(filter(conversation.opens_turn, range(len(conversation) - 1, -1, -1)), None)
 
 
 def first_user_message(conversation: CountedConversation, stop: int, *, look_at: int = 50) -> int | None:
-    """Return the index of the first user message before `stop`, looking at the first few messages only."""
-    for index in range(min(stop, look_at)):
-        if conversation.opens_turn(index) and not conversation.holds_results(index):
-            return index
-    return None
+    """Return the index of the first user message before `stop` and among the first `look_at` messages."""
+    opening = filter(conversation.opens_turn, range(min(stop, look_at)))
+    return next((index for index in opening if not conversation.holds_results(index)), None)
 
 
 def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
-    """Split the messages of [start, stop) into units."""
-    kept: list[Unit] = []
+    """Split the messages in [start, stop) into units."""
+    found: list[tuple[UnitKind, tuple[int, ...]]] = []
     orphans: list[int] = []
     blanks: list[int] = []
     superseded: list[int] = []
+    beside: list[int] = []
     indices = [i for i in range(start, stop) if conversation.role(i) not in SYSTEM_ROLES]
     position = 0
     while position < len(indices):
         index = indices[position]
         message = conversation.message(index)
         position += 1
+        loose: Sequence[int] = ()
         if message.synthetic:
             superseded.append(index)
         elif conversation.holds_results(index):
-            _add_loose(conversation, index, kept, orphans)
+            loose = (index,)
         elif message.tool_calls:
-            results = _run_of_results(conversation, indices, position)
-            position += len(results)
-            _add_exchange(conversation, index, message, results, kept, orphans)
+            end = position
+            while end < len(indices) and conversation.holds_results(indices[end]):
+                end += 1
+            results, position = indices[position:end], end
+            matched, is_open = _match(message, [(i, conversation.message(i)) for i in results])
+            after = range((matched or [index])[-1] + 1, len(conversation))
+            if is_open and not all(conversation.is_system(i) for i in after):
+                orphans.append(index)
+                loose = results
+            else:
+                found.append(("pending" if is_open else "exchange", (index, *matched)))
+                loose = [i for i in results if i not in matched]
         elif message.empty:
             blanks.append(index)
         else:
-            kind: UnitKind = "user" if message.role == "user" else "assistant"
-            kept.append(Unit(kind=kind, indices=(index,), tokens=conversation.cost(index)))
-    return Units(kept=tuple(kept), orphans=tuple(orphans), blanks=tuple(blanks), superseded=tuple(superseded))
+            found.append(("user" if message.role == "user" else "assistant", (index,)))
+        for result in loose:
+            # Results that answer no call go; what the user says beside them is a unit.
+            if conversation.message(result).speaks_beside_results:
+                beside.append(result)
+                found.append(("user", (result,)))
+            else:
+                orphans.append(result)
+    counted = conversation.without_results(beside)
+    return Units(
+        kept=tuple(_unit(counted, kind, members) for kind, members in found),
+        conversation=counted,
+        orphans=tuple(orphans),
+        blanks=tuple(blanks),
+        superseded=tuple(superseded),
+    )
 
 
-def _run_of_results(conversation: CountedConversation, indices: Sequence[int], position: int) -> list[int]:
-    run: list[int] = []
-    while position < len(indices) and conversation.holds_results(indices[position]):
-        run.append(indices[position])
-        position += 1
-    return run
-
-
-def _add_exchange(
-    conversation: CountedConversation,
-    index: int,
-    message: Message,
-    results: list[int],
-    kept: list[Unit],
-    orphans: list[int],
-) -> None:
-    matched, open_calls = _match(message, [(i, conversation.message(i)) for i in results])
-    loose = [i for i in results if i not in matched]
-    kind: UnitKind = "exchange"
-    if open_calls and _is_end(conversation, (matched or [index])[-1]):
-        kind = "pending"
-    elif open_calls:
-        orphans.append(index)
-        loose = results
-    if not open_calls or kind == "pending":
-        members = (index, *matched)
-        speaks = any(conversation.message(i).speaks_beside_results for i in matched)
-        tokens = sum(map(conversation.cost, members))
-        kept.append(Unit(kind=kind, indices=members, tokens=tokens, speaks=speaks))
-    for result in loose:
-        _add_loose(conversation, result, kept, orphans)
-
-
-def _add_loose(conversation: CountedConversation, index: int, kept: list[Unit], orphans: list[int]) -> None:
-    """Results that answer nothing are orphans; what a user says beside them is a unit without them."""
-    if conversation.message(index).speaks_beside_results:
-        conversation.leave_results_out(index)
-        kept.append(Unit(kind="user", indices=(index,), tokens=conversation.cost(index), speaks=True))
-    else:
-        orphans.append(index)
+def _unit(conversation: CountedConversation, kind: UnitKind, indices: tuple[int, ...]) -> Unit:
+    speaks = any(conversation.message(i).speaks_beside_results for i in indices)
+    return Unit(kind=kind, indices=indices, tokens=sum(map(conversation.cost, indices)), speaks=speaks)
 
 
 def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[list[int], bool]:
     """Return the messages that answer a message's calls and nothing else, and whether a call is left open.
 
-    Ids need to be unique within the message only, and may even repeat there. A result that names nothing answers the
-    next call that has no id.
+    Ids need to be unique within the message only, and may even repeat there. A result without an id and a name answers
+    the next call without an id.
     """
     calls = Counter(call.id or call.name for call in message.tool_calls)
     without_id = Counter(call.name for call in message.tool_calls if not call.id)
@@ -226,7 +205,3 @@ def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[li
             answered += answers
             matched.append(index)
     return matched, bool(calls - answered)
-
-
-def _is_end(conversation: CountedConversation, index: int) -> bool:
-    return all(conversation.role(i) in SYSTEM_ROLES for i in range(index + 1, len(conversation)))

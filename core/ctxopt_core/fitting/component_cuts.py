@@ -37,15 +37,13 @@ class ComponentCuts:
     """
 
     def __init__(self, measured: MeasuredRequest, shares: Shares, options: FitOptions) -> None:
-        self.measured = measured
+        self.measured = measured = measured.without_results_in_query()
         self._shares = shares
         self._options = options
         self._system = TextCut()
         self._query = TextCut()
         self._packing = Packing()
         self._trimming = Trimming()
-        if measured.query is not None:
-            measured.conversation.leave_results_out(measured.query)
         self._needs = measure_needs(measured)
         self._allowed: dict[Component, int] = {}
         self._cut: Mapping[Component, Callable[[int], object]] = {

@@ -73,6 +73,13 @@ class MeasuredRequest:
         object.__setattr__(changed, "overhead", self.renderer.overhead_tokens(changed.request, self.counter))
         return changed
 
+    def without_results_in_query(self) -> MeasuredRequest:
+        """Return the measured whose query has no tool results beside it; their calls are not part of the query."""
+        changed = copy(self)
+        if self.query is not None:
+            object.__setattr__(changed, "conversation", self.conversation.without_results([self.query]))
+        return changed
+
     def count(self, draft: Draft) -> int:
         """Return the tokens of the request rendered with the parts of `draft`."""
         return self.renderer.count(self.request, self.conversation, draft, self.counter)

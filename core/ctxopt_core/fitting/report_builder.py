@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.conversation.turns import turn_ranges
+from ctxopt_core.conversation.turns import newest_turns
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.packing import Packing
@@ -225,7 +225,7 @@ def turn_stretches(conversation: CountedConversation, trimming: Trimming) -> tup
     """Return which turns were kept, shortened, summarized or dropped, oldest first; every role is read for it."""
     kept, summarized = _members(trimming.kept), frozenset(trimming.summarized)
     states: list[StretchState] = []
-    for turn in turn_ranges(conversation, len(conversation)):
+    for turn in newest_turns(conversation, len(conversation), counted=False):
         indices = [index for index in range(turn.start, turn.stop) if not conversation.is_system(index)]
         left = [index for index in indices if index in kept]
         if not left:

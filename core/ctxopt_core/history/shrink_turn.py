@@ -1,12 +1,12 @@
-"""Making one turn smaller from the inside, in the order in which its content is missed least.
+"""Shrinks one turn from the inside, beginning with the content that is missed least.
 
-1. Results of tools that the model has already read, oldest first, down to an excerpt.
-2. What the assistant wrote on the way, oldest first.
+1. Tool results that the model has already read, oldest first, down to an excerpt.
+2. What the assistant wrote between them, oldest first.
 3. Whole exchanges, oldest first.
-4. The user message and the final answer of the turn, the longer first; results that the model has not read yet; what a
-   user says beside results last.
+4. The user message and the final answer of the turn, the longer first; results that the model has not read yet; last of
+   all, what a user says beside results.
 
-What has been won too much is given back, newest first.
+What this saves beyond the need is given back, newest first.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from ctxopt_core.conversation.turns import Unit
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
+from ctxopt_core.shortening.token_limits import level_down
 
-RESULT_FLOOR = 48
-TEXT_FLOOR = 24
-_LAST_FLOOR = 1
-_LEAST_SPOKEN = 8
+# Tokens of an excerpt: about as few as show head, marker and tail of a tool result, or the beginning of an answer.
+# Lower floors keep more turns of which less can be read.
+RESULT_FLOOR = 48  # tokens
+TEXT_FLOOR = 24  # tokens
+_LAST_FLOOR = 1  # tokens: a mark alone, where nothing else made the turn small enough
+_LEAST_SPOKEN = 8  # tokens of what a user says beside results: a short request is not reduced to a mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +34,9 @@ class Shrunk:
     """What is left of a turn.
 
     Args:
-        kept: Its messages that stay, ascending.
+        kept: Its messages that are kept, ascending.
         shortened: New texts of those that were cut.
-        tokens: What is kept counts.
+        tokens: The tokens of what is kept.
     """
 
     kept: tuple[int, ...]
@@ -43,11 +46,11 @@ class Shrunk:
 
 @dataclass(slots=True)
 class _Plan:
-    """The target of every message that is still there, in tokens; arithmetic only, no text is touched."""
+    """The tokens that each message may have; only numbers change here, and no message is cut yet."""
 
     conversation: CountedConversation
     units: list[Unit]
-    targets: dict[int, int] = field(default_factory=dict)
+    targets: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.targets = {i: self.conversation.cost(i) for unit in self.units for i in unit.indices}
@@ -56,8 +59,8 @@ class _Plan:
     def tokens(self) -> int:
         return sum(self.targets.values())
 
-    def lower(self, indices: Iterable[int], floor: int, budget: int) -> None:
-        """Lower targets in the given order until the plan is within `budget`."""
+    def reduce(self, indices: Iterable[int], floor: int, budget: int) -> None:
+        """Reduce targets in the given order until the plan is within `budget`."""
         over = self.tokens - budget
         for index in indices:
             if over <= 0:
@@ -67,27 +70,16 @@ class _Plan:
             over -= cut
 
     def level(self, indices: Sequence[int], floor: int, budget: int) -> None:
-        """Lower the longest of the given messages to one common level, so that the plan is within `budget`."""
+        """Reduce the longest of some messages to one common level, so that the plan is within `budget`."""
         over = self.tokens - budget
-        if over <= 0 or not indices:
-            return
-        lows = {i: lowest_tokens(self.conversation, i, floor) for i in indices}
-        room = sum(self.targets[i] - lows[i] for i in indices) - over
-        left = max(0, room)
-        ranked = sorted(indices, key=lambda i: self.targets[i] - lows[i])
-        for rank, index in enumerate(ranked):
-            extra = min(self.targets[index] - lows[index], left // (len(ranked) - rank))
-            self.targets[index] = lows[index] + extra
-            left -= extra
-
-    def drop(self, unit: Unit) -> None:
-        """Take a unit out of the plan."""
-        self.units.remove(unit)
-        for index in unit.indices:
-            del self.targets[index]
+        if over > 0:
+            lows = [lowest_tokens(self.conversation, i, floor) for i in indices]
+            above = [self.targets[i] - low for i, low in zip(indices, lows, strict=True)]
+            extras = level_down(above, sum(above) - over)
+            self.targets.update({i: low + more for i, low, more in zip(indices, lows, extras, strict=True)})
 
     def give_back(self, indices: Iterable[int], budget: int) -> None:
-        """Raise targets in the given order while there is room."""
+        """Raise targets in the given order while the plan is below `budget`."""
         left = budget - self.tokens
         for index in indices:
             if index in self.targets and left > 0:
@@ -97,7 +89,7 @@ class _Plan:
 
 
 def lowest_tokens(conversation: CountedConversation, index: int, floor: int) -> int:
-    """Return what a message counts when its texts are cut to `floor` tokens and its attachments are gone.
+    """Return the tokens of a message when its texts are cut to `floor` tokens and its attachments are gone.
 
     The floor holds for each of the results in it; what a user says beside them is not cut.
     """
@@ -110,6 +102,14 @@ def lowest_tokens(conversation: CountedConversation, index: int, floor: int) -> 
     return cost - max(0, text - least) - attached
 
 
+def essential_units(units: Sequence[Unit]) -> list[Unit]:
+    """Return the units that a shrunk turn keeps: its user message, the newest, pending calls, the user's last words."""
+    found = [unit for unit in units[:1] if unit.kind == "user"]
+    found += [unit for unit in units[-1:] if unit not in found]
+    said = [unit for unit in units if unit.speaks][-1:]
+    return found + [unit for unit in units if (unit.kind == "pending" or unit in said) and unit not in found]
+
+
 def shrink(
     conversation: CountedConversation,
     units: Sequence[Unit],
@@ -120,11 +120,11 @@ def shrink(
 ) -> Shrunk | None:
     """Return what of a turn fits in `budget` tokens.
 
-    The user message, what the user said last, the final answer and calls that are still pending stay; so does the
-    newest exchange of a turn that has no answer yet.
+    The user message, what the user said last, the final answer and pending calls are kept; so is the newest exchange of
+    a turn without an answer.
 
     Args:
-        conversation: Gives roles and costs.
+        conversation: The conversation in which the units were counted.
         units: The units of the turn, in order.
         budget: The most that may be kept, in tokens.
         counter: Counts the shortened texts.
@@ -137,51 +137,35 @@ def shrink(
     _decide(plan, budget)
     if plan.tokens > budget or not plan.targets:
         return None
-    return _apply(plan, counter, references=references)
-
-
-def _decide(plan: _Plan, budget: int) -> None:
-    essential = essential_units(plan.units)
-    newest = plan.units[-1] if plan.units else None
-    unread = newest.results if newest is not None and newest.kind in ("exchange", "pending") else ()
-    read = [i for unit in plan.units for i in unit.results if i not in unread]
-    between = [unit for unit in plan.units if unit.kind in ("assistant", "exchange") and unit not in essential]
-    plan.lower(read, RESULT_FLOOR, budget)
-    plan.lower([unit.indices[0] for unit in between], TEXT_FLOOR, budget)
-    for unit in [unit for unit in plan.units if unit not in essential]:
-        if plan.tokens <= budget:
-            break
-        plan.drop(unit)
-    ends = [unit.indices[0] for unit in essential]
-    spoken = [i for unit in essential if unit.speaks for i in unit.results if i not in unread]
-    plan.level([*ends, *unread], TEXT_FLOOR, budget)
-    plan.level([*ends, *unread, *spoken], _LAST_FLOOR, budget)
-    newest_first = sorted(plan.targets, reverse=True)
-    plan.give_back([*unread, *newest_first], budget)
-
-
-def essential_units(units: Sequence[Unit]) -> list[Unit]:
-    """Return the units that a shrunk turn may not lose: its user message, what came last, what a user said last."""
-    found = [unit for unit in units[:1] if unit.kind == "user"]
-    found += [unit for unit in units[-1:] if unit not in found]
-    said = [unit for unit in units if unit.speaks][-1:]
-    return found + [unit for unit in units if (unit.kind == "pending" or unit in said) and unit not in found]
-
-
-def _apply(plan: _Plan, counter: TokenCounter, *, references: bool) -> Shrunk | None:
-    conversation = plan.conversation
     shortened: dict[int, Shortened] = {}
-    tokens = 0
     for index, target in plan.targets.items():
-        cost = conversation.cost(index)
+        cost, message = conversation.cost(index), conversation.message(index)
         if target < cost:
-            message = conversation.message(index)
             says_more = message.role in TOOL_ROLES or bool(message.tool_calls or message.verbatim)
             cut = shorten_message(message, cost, target, counter, marks_suffice=says_more, references=references)
             if cut is None:
                 return None
             shortened[index] = cut
-            cost = cut.tokens
-        tokens += cost
-    kept = tuple(sorted(plan.targets))
-    return Shrunk(kept=kept, shortened=shortened, tokens=tokens)
+    tokens = sum(shortened[i].tokens if i in shortened else conversation.cost(i) for i in plan.targets)
+    return Shrunk(kept=tuple(sorted(plan.targets)), shortened=shortened, tokens=tokens)
+
+
+def _decide(plan: _Plan, budget: int) -> None:
+    units = plan.units
+    essential = essential_units(units)
+    unread = units[-1].results if units and units[-1].kind in ("exchange", "pending") else ()
+    read = [i for unit in units for i in unit.results if i not in unread]
+    between = [unit for unit in units if unit.kind in ("assistant", "exchange") and unit not in essential]
+    plan.reduce(read, RESULT_FLOOR, budget)
+    plan.reduce([unit.indices[0] for unit in between], TEXT_FLOOR, budget)
+    for unit in units:
+        if plan.tokens <= budget:
+            break
+        if unit not in essential:
+            for index in unit.indices:
+                del plan.targets[index]
+    ends = [unit.indices[0] for unit in essential]
+    spoken = [i for unit in essential if unit.speaks for i in unit.results if i not in unread]
+    plan.level([*ends, *unread], TEXT_FLOOR, budget)
+    plan.level([*ends, *unread, *spoken], _LAST_FLOOR, budget)
+    plan.give_back([*unread, *sorted(plan.targets, reverse=True)], budget)

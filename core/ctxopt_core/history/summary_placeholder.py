@@ -1,34 +1,24 @@
-"""The summary of what a trimming leaves out, in the placeholder that stands for it."""
+"""The summary of what a trimming drops, which replaces the text of the placeholder."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import units_of
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.history.placeholder_note import WIDEST_NOTE
-from ctxopt_core.history.policy import SUMMARIZING, HistoryPolicy
+from ctxopt_core.history.placeholder_note import summary_text
 from ctxopt_core.history.trimming import Trimming
-from ctxopt_core.messages.placeholder import placeholder_text
 from ctxopt_core.shortening.truncate import truncate
 from ctxopt_core.summaries.summarizer import summarize
 
-_ROOM_DIVISOR = 4
+if TYPE_CHECKING:
+    from ctxopt_core.history.policy import HistoryPolicy
+
 # A summarizer that is set up wrongly fails at every call: that must be seen, and not taken for a model that is down.
 _OWN_FAULTS = (TypeError, AttributeError, NameError, ContextBudgetError)
-
-
-def summary_room(policy: HistoryPolicy, limit: int, counter: TokenCounter) -> int:
-    """Return how many tokens the text of a placeholder with a summary may count, where the history has `limit`."""
-    overhead = counter.count(summary_text(WIDEST_NOTE, ""))
-    return overhead + min(policy.max_summary_tokens, max(1, limit // _ROOM_DIVISOR - overhead))
-
-
-def summary_text(messages: int, summary: str) -> str:
-    """Return the text of a placeholder with a summary."""
-    return f"{placeholder_text(messages)[:-1]}. What was said there, in short: {summary}]"
 
 
 def with_summary(
@@ -39,24 +29,24 @@ def with_summary(
     *,
     query: int | None = None,
 ) -> Trimming:
-    """Put the summary of what is left out into the room that a trimming keeps for it.
+    """Replace the placeholder's text by a summary of what is left out, in the tokens that were set aside for it.
 
     Args:
-        trimming: A trimming; one that keeps no room for a summary comes back as it is.
+        trimming: A trimming; one that set nothing aside for a summary is returned as it is.
         conversation: The whole conversation.
         counter: Counts the texts.
-        policy: Gives the summarizer, and what is done where it fails.
+        policy: Has the summarizer, and says what is done where it fails.
         query: Index of the query, which is not among what is kept.
 
     Returns:
-        The trimming with the summary. Where there is none to be had, `fallback` is set and the room is still free:
-        the caller trims again without it.
+        The trimming with the summary. Where the summarizer failed, `fallback` and `summary_room` are set, and the
+        caller trims again without a summary.
 
     Raises:
         Exception: What the summarizer raises, if the policy lets it through.
     """
     after, summarizer = trimming.placeholder_after, policy.summarizer
-    if summarizer is None or policy.strategy not in SUMMARIZING or trimming.fallback:
+    if summarizer is None or not policy.summarizes or trimming.fallback:
         return trimming
     if not trimming.summary_room or after is None:
         missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
@@ -69,19 +59,24 @@ def with_summary(
     most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
     try:
         summary = summarize(
-            [conversation.message(index) for index in left_out],
+            [units.conversation.message(index) for index in left_out],
             counter,
             summarizer=summarizer,
             max_summary_tokens=max(1, most),
         )
     except failures as error:
-        if isinstance(error, own_faults) or _is_cancellation(error):
+        # This module loads logging, so it is not imported before something has failed.
+        from concurrent.futures import CancelledError
+
+        if isinstance(error, (*own_faults, CancelledError)):
             raise
-        replaced = _replacement(policy, error)
-        if replaced is None:
+        if policy.on_summary_failure == "raise":
+            raise
+        replacement = None if policy.on_summary_failure == "turns" else policy.on_summary_failure(error)
+        if replacement is None:
             note = f"the summarizer failed with {type(error).__name__}"
             return replace(trimming, fallback="turns", notes=(*trimming.notes, note))
-        summary = replaced
+        summary = replacement
     text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
     unused = trimming.summary_room - counter.count(text)
     return replace(
@@ -95,30 +90,16 @@ def with_summary(
     )
 
 
-def _is_cancellation(error: Exception) -> bool:
-    """Tell whether nobody waits for the summary any more."""
-    # Its module loads logging, so it is not imported before something has failed.
-    from concurrent.futures import CancelledError
-
-    return isinstance(error, CancelledError)
-
-
 def _without_unused(trimming: Trimming, conversation: CountedConversation, after: int, unused: int) -> int | None:
-    """Return the repeated tokens without the room that the summary leaves free, where the placeholder is among them."""
-    repeated = trimming.reused_prefix_tokens
-    if repeated is None:
+    """Return the reused tokens without those that the summary did not need, if the placeholder is among the reused."""
+    reused = trimming.reused_prefix_tokens
+    if reused is None:
         return None
     cut = trimming.shortened.get(after)
     before = conversation.cost(after) if cut is None else cut.tokens
     before += sum(conversation.cost(i) for i in conversation.systems if i < after)
-    # What is repeated goes beyond the placeholder, or ends before it.
-    return repeated - unused if repeated > before else repeated
-
-
-def _replacement(policy: HistoryPolicy, error: Exception) -> str | None:
-    if policy.on_summary_failure == "raise":
-        raise error
-    return None if policy.on_summary_failure == "turns" else policy.on_summary_failure(error)
+    # What is reused goes beyond the placeholder, or ends before it.
+    return reused - unused if reused > before else reused
 
 
 def _fitted_text(messages: int, summary: str, room: int, counter: TokenCounter) -> str:

@@ -1,78 +1,76 @@
-"""Messages of exchanges that are lowered: what tools returned, to an excerpt; what stands beside the calls, to less.
+"""Prunes exchanges with tools: results to an excerpt, words and huge arguments beside the calls to a few tokens.
 
-While it is decided what stays, such a message is charged the least that it can count. What is left in the end is given
-back: first to the words beside the calls, then to the newest results up to their share, then to all results together.
+While turns are chosen, such a message is counted with the fewest tokens that it can have. The tokens that are left in
+the end are given back: first to the words beside the calls, then to the newest results, then to all results together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import Unit
-from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.shrink_turn import RESULT_FLOOR, TEXT_FLOOR, essential_units, lowest_tokens
-from ctxopt_core.messages.message import Message
 from ctxopt_core.shortening.call_arguments import tokens_in_arguments
 from ctxopt_core.shortening.omission_notes import results_by_text
 from ctxopt_core.shortening.result_pieces import ResultText
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 from ctxopt_core.shortening.tool_results import tool_excerpts
 
-HUGE_ARGUMENTS = 256
-ARGUMENTS_FLOOR = 96
+_HUGE_ARGUMENTS = 256  # tokens of a message's arguments: fewer are kept whole, since a later call may repeat them
+_ARGUMENTS_FLOOR = 96  # tokens that are left of huge arguments at least: keys, numbers and the beginnings of strings
 
 
 class PrunedResults:
-    """The lowered messages of a trimming, until it is settled what each of them may count.
+    """The pruned messages of a draft, until it is settled how many tokens each of them has.
+
+    `saved` and `part` answer what pruning would save while units are chosen, `prune` is called with those that are
+    kept, and `settle` comes last, once.
 
     Args:
-        conversation: The whole conversation.
-        counter: Counts the texts.
-        references: Whether the markers in excerpts say how the omitted lines can be read.
+        draft: The draft, whose conversation, counter and policy are used. Huge arguments of calls are only pruned
+            before its query.
 
-    Huge arguments of calls before the message `arguments_before`, the query, are shortened, too.
+    Attributes:
+        targets: The tokens that each pruned message has, by index.
     """
 
-    def __init__(self, conversation: CountedConversation, counter: TokenCounter, *, references: bool = False) -> None:
+    def __init__(self, draft: HistoryDraft) -> None:
         self.targets: dict[int, int] = {}
-        self.arguments_before = len(conversation)
-        self._conversation = conversation
-        self._counter = counter
-        self._references = references
+        self._draft = draft
         self._results: set[int] = set()
         self._least: dict[int, int] = {}
 
     def saved(self, units: Sequence[Unit]) -> int:
-        """Return the tokens that are saved when all exchanges among some units are lowered."""
-        return sum(self._saved_in(unit) for unit in units)
+        """Return the tokens that are saved when all exchanges among some units are pruned."""
+        return sum(map(self._saved_in, units))
 
-    def hold(self, units: Sequence[Unit]) -> None:
-        """Lower the exchanges among units that are kept."""
+    def prune(self, units: Sequence[Unit]) -> None:
+        """Prune the exchanges among units that are kept."""
         for unit in units:
             for index in unit.indices if self._saved_in(unit) else ():
                 least = self._least_of(unit, index)
-                if least < self._conversation.cost(index):
+                if least < self._cost(index):
                     self.targets[index] = least
                     if index in unit.results:
                         self._results.add(index)
 
-    def part(self, units: Sequence[Unit], room: int, lowered: Sequence[Unit]) -> list[Unit] | None:
-        """Return what stays of units that are too big even when lowered: the oldest exchanges go.
+    def part(self, units: Sequence[Unit], budget: int, prunable: Sequence[Unit]) -> list[Unit] | None:
+        """Return what is kept of units that are too big even when they are pruned; the oldest exchanges go.
 
         Args:
             units: The units of a turn.
-            room: What they may count, in tokens.
-            lowered: Those among them that may be lowered.
+            budget: The most that may be kept, in tokens.
+            prunable: Those among them that may be pruned.
 
         Returns:
-            None where that is not enough, or where nothing can be lowered.
+            None where that is not enough, or where nothing can be pruned.
         """
-        saved = [self._saved_in(unit) if unit in lowered else 0 for unit in units]
+        saved = [self._saved_in(unit) if unit in prunable else 0 for unit in units]
         if not any(saved):
             return None
         essential = essential_units(units)
-        over = sum(unit.tokens for unit in units) - sum(saved) - room
+        over = sum(unit.tokens for unit in units) - sum(saved) - budget
         kept: list[Unit] = []
         for unit, less in zip(units, saved, strict=True):
             if over > 0 and unit not in essential:
@@ -82,25 +80,31 @@ class PrunedResults:
         return kept if over <= 0 else None
 
     def settle(
-        self, room: int, recent_room: int, visible: Iterable[str], mentioned: Iterable[str]
+        self, extra: int, recent: int, visible: Iterable[str], mentioned: Iterable[str]
     ) -> Mapping[int, Shortened]:
-        """Return what becomes of the lowered messages; those that are whole again are not among them.
+        """Return what is left of each pruned message; those that are whole again are not among them.
 
         Args:
-            room: What all of them together may count beyond what they were lowered to, in tokens.
-            recent_room: How much of it may make the newest results whole again.
-            visible: Identifiers that are seen in other messages.
+            extra: The tokens that all of them together may have above their targets.
+            recent: How many of these may make the newest results whole again.
+            visible: Identifiers that can be read in other messages.
             mentioned: Identifiers that the question or other messages mention.
         """
+        conversation = self._draft.conversation
         newest_first = sorted(self.targets, reverse=True)
-        texts = [i for i in newest_first if i not in self._results]
         results = [i for i in newest_first if i in self._results]
-        left = self._give_back(texts, room)
-        left -= self._make_whole(results, min(left, recent_room))
-        shared = [i for i in reversed(results) if i in self.targets and not self._conversation.message(i).removable]
+        left = self._give_back([i for i in newest_first if i not in self._results], extra)
+        recent = min(left, recent)
+        for index in results:
+            missing = self._cost(index) - self.targets[index]
+            if missing > recent:
+                break
+            del self.targets[index]
+            left, recent = left - missing, recent - missing
+        shared = [i for i in reversed(results) if i in self.targets and not conversation.message(i).removable]
         found = self._excerpts(shared, left, visible, mentioned)
         for index in shared:
-            tokens = found[index].tokens if index in found else self._conversation.cost(index)
+            tokens = found[index].tokens if index in found else self._cost(index)
             left -= tokens - self.targets[index]
             if index not in found:
                 del self.targets[index]
@@ -111,94 +115,89 @@ class PrunedResults:
                 found[index] = cut
         return found
 
+    def _cost(self, index: int) -> int:
+        return self._draft.conversation.cost(index)
+
     def _saved_in(self, unit: Unit) -> int:
         if unit.kind != "exchange":
             return 0
         return unit.tokens - sum(self._least_of(unit, index) for index in unit.indices)
 
     def _least_of(self, unit: Unit, index: int) -> int:
+        """Return the fewest tokens that a message can be cut to."""
         found = self._least.get(index)
-        if found is None:
-            found = self._least[index] = self._measured(index, RESULT_FLOOR if index in unit.results else TEXT_FLOOR)
-        return found
-
-    def _measured(self, index: int, floor: int) -> int:
-        cost, message = self._conversation.cost(index), self._conversation.message(index)
-        least = min(cost, lowest_tokens(self._conversation, index, floor)) - self._saved_in_arguments(index)
+        if found is not None:
+            return found
+        conversation = self._draft.conversation
+        cost, message = conversation.cost(index), conversation.message(index)
+        floor = RESULT_FLOOR if index in unit.results else TEXT_FLOOR
+        least = min(cost, lowest_tokens(conversation, index, floor)) - self._saved_in_arguments(index)
         usual = not message.removable and not message.speaks_beside_results and not message.tool_calls
-        if least == cost or usual:
-            return least
-        return cost if self._shortened(index, least) is None else least
+        if least < cost and not usual and self._shortened(index, least) is None:
+            # Attachments and calls in every combination: what cannot be cut that far is left whole.
+            least = cost
+        self._least[index] = least
+        return least
 
     def _saved_in_arguments(self, index: int) -> int:
-        """Return the tokens that shortening the huge arguments of an old call saves."""
-        message = self._conversation.message(index)
-        tokens = sum(self._counter.count(call.arguments) for call in message.tool_calls)
-        if tokens <= HUGE_ARGUMENTS or index >= self.arguments_before:
+        message, counter = self._draft.conversation.message(index), self._draft.counter
+        tokens = sum(counter.count(call.arguments) for call in message.tool_calls)
+        if tokens <= _HUGE_ARGUMENTS or index >= self._draft.end:
             return 0
-        return max(0, min(tokens_in_arguments(message, self._counter), tokens - ARGUMENTS_FLOOR))
+        return max(0, min(tokens_in_arguments(message, counter), tokens - _ARGUMENTS_FLOOR))
 
-    def _give_back(self, indices: Iterable[int], room: int) -> int:
-        """Raise targets in the given order; return the room that is left."""
+    def _give_back(self, indices: Iterable[int], extra: int) -> int:
+        """Raise targets in the given order; return the tokens that are left."""
         for index in indices:
-            missing = self._conversation.cost(index) - self.targets[index]
-            if missing <= room:
+            missing = self._cost(index) - self.targets[index]
+            if missing <= extra:
                 del self.targets[index]
-                room -= missing
+                extra -= missing
             else:
-                self.targets[index] += max(0, room)
+                self.targets[index] += max(0, extra)
                 return 0
-        return room
-
-    def _make_whole(self, results: Sequence[int], room: int) -> int:
-        """Make the newest results whole again; return what that took."""
-        left = room
-        for index in results:
-            missing = self._conversation.cost(index) - self.targets[index]
-            if missing > left:
-                break
-            del self.targets[index]
-            left -= missing
-        return room - left
+        return extra
 
     def _excerpts(
-        self, indices: Sequence[int], room: int, visible: Iterable[str], mentioned: Iterable[str]
+        self, indices: Sequence[int], extra: int, visible: Iterable[str], mentioned: Iterable[str]
     ) -> dict[int, Shortened]:
-        """Share what results may count, and `room` tokens more, among all of them."""
-        messages = [self._conversation.message(i) for i in indices]
-        own = [_positions(message) for message in messages]
-        texts = [self._texts(message, positions) for message, positions in zip(messages, own, strict=True)]
-        counts = [sum(self._counter.count(text.text) for text in group) for group in texts]
-        room += sum(n - self._conversation.cost(i) + self.targets[i] for i, n in zip(indices, counts, strict=True))
-        flat = [text for group in texts for text in group]
-        left = iter(tool_excerpts(flat, room, self._counter, visible=visible, mentioned=mentioned))
+        """Share the tokens of some results, and `extra` more, among all of them."""
+        counter = self._draft.counter
+        texts = {i: self._result_texts(i) for i in indices}
+        counts = {i: sum(counter.count(text.text) for text in texts[i].values()) for i in indices}
+        budget = extra + sum(counts[i] - self._cost(i) + self.targets[i] for i in indices)
+        flat = [text for group in texts.values() for text in group.values()]
+        excerpts = iter(tool_excerpts(flat, budget, counter, visible=visible, mentioned=mentioned))
         found: dict[int, Shortened] = {}
-        for index, message, positions, count in zip(indices, messages, own, counts, strict=True):
-            new = list(message.texts)
-            for position in positions:
-                new[position] = next(left)
-            if tuple(new) != message.texts:
-                tokens = self._conversation.cost(index) - count + sum(self._counter.count(new[i]) for i in positions)
-                found[index] = Shortened(texts=tuple(new), tokens=tokens)
+        for index in indices:
+            before = self._draft.conversation.message(index).texts
+            after = list(before)
+            for position in texts[index]:
+                after[position] = next(excerpts)
+            if tuple(after) != before:
+                tokens = self._cost(index) - counts[index] + sum(counter.count(after[i]) for i in texts[index])
+                found[index] = Shortened(texts=tuple(after), tokens=tokens)
         return found
 
-    def _texts(self, message: Message, positions: Sequence[int]) -> list[ResultText]:
-        known = results_by_text(message) if self._references else {}
-        found = []
-        for position in positions:
+    def _result_texts(self, index: int) -> dict[int, ResultText]:
+        """Return the texts of a message that belong to results, by their position."""
+        message = self._draft.conversation.message(index)
+        known = results_by_text(message) if self._draft.policy.recoverable_tool_results else {}
+        inside = [i for result in message.tool_results for i in result.texts]
+        found = {}
+        for position in inside if message.tool_results else range(len(message.texts)):
             reference, before = known.get(position, (None, 0))
-            found.append(ResultText(text=message.texts[position], reference=reference, lines_before=before))
+            found[position] = ResultText(text=message.texts[position], reference=reference, lines_before=before)
         return found
 
     def _shortened(self, index: int, target: int) -> Shortened | None:
-        """Return what is left of a message; `_measured` has seen to it that its least target can be met."""
-        message, cost = self._conversation.message(index), self._conversation.cost(index)
-        old = index < self.arguments_before
-        return shorten_message(message, cost, target, self._counter, arguments_may_go=old, references=self._references)
-
-
-def _positions(message: Message) -> list[int]:
-    """Return which texts of a message belong to results."""
-    if message.tool_results:
-        return [i for result in message.tool_results for i in result.texts]
-    return list(range(len(message.texts)))
+        """Return what is left of a message; `_least_of` has tried that the fewest tokens can be reached."""
+        conversation, draft = self._draft.conversation, self._draft
+        return shorten_message(
+            conversation.message(index),
+            conversation.cost(index),
+            target,
+            draft.counter,
+            arguments_may_go=index < draft.end,
+            references=draft.policy.recoverable_tool_results,
+        )

@@ -1,8 +1,8 @@
-"""Trimming a conversation: the current exchange, the first message, and the earlier turns that the strategy keeps."""
+"""Trims a conversation to a token budget: chooses the strategy, and has the summary written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from ctxopt_core.conversation.conversation import CountedConversation
@@ -10,14 +10,13 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.history.pruning_draft import PruningDraft, holds_tool_results
-from ctxopt_core.history.strategies.custom import add_chosen
-from ctxopt_core.history.strategies.recent_turns import add_newest_turns, add_window
-from ctxopt_core.history.strategies.relevant_turns import add_relevant_turns, look_back
-from ctxopt_core.history.strategies.stable_prefix import add_stable
-from ctxopt_core.history.summary_placeholder import summary_room, with_summary
+from ctxopt_core.history.strategies.registry import strategy_of
+from ctxopt_core.history.summary_placeholder import with_summary
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.message_views import MessageViews
+
+_NO_LIMIT = 2**62  # tokens: no conversation reaches it
 
 
 def trim_history(
@@ -28,40 +27,45 @@ def trim_history(
     policy: HistoryPolicy | None = None,
     ranking_query: str = "",
 ) -> Trimming:
-    """Trim a conversation to `budget` tokens, framing included.
+    """Trim a conversation to `budget` tokens, the framing of its messages included.
 
-    System messages stay in place and count towards the budget. The newest turn is shortened inside before it is lost.
-    Nothing is changed when the conversation fits.
+    This is compaction without a model call, unless the policy has a summarizer. System messages are kept and use tokens
+    of the budget. The newest turn is shortened inside before it is dropped. A conversation that fits is not changed.
 
     Args:
         messages: The conversation, oldest first.
         budget: The most that is kept, in tokens.
         counter: Counts the texts.
         policy: How to trim.
-        ranking_query: What is asked now, for the strategy `relevance`; without it the newest turns are kept.
+        ranking_query: What is asked now, for the strategies that keep what is relevant to it; without it the newest
+            turns are kept.
 
     Returns:
         Indices into `messages` and the texts that were shortened. A budget too small for anything keeps nothing.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Message, trim_history
+        >>> roles = ["user", "assistant"] * 20
+        >>> messages = [Message(role=role, content=f"Message {n}.") for n, role in enumerate(roles)]
+        >>> trimming = trim_history(messages, 200, CallableCounter(len))
+        >>> trimming.kept, trimming.placeholder, trimming.tokens
+        ((0, 34, 35, 36, 37, 38, 39), '[33 earlier messages omitted]', 181)
     """
     conversation = CountedConversation(messages, counter)
     if conversation.total_up_to(budget) <= budget:
-        return unchanged(conversation)
+        length = len(conversation)
+        return Trimming(kept=tuple(range(length)), tokens=conversation.total_up_to(_NO_LIMIT), length=length)
     systems = sum(conversation.cost(i) for i in conversation.systems)
-    chosen, room = policy or HistoryPolicy(), max(0, budget - systems)
+    chosen, left = policy or HistoryPolicy(), max(0, budget - systems)
 
     def trim_by(policy: HistoryPolicy) -> Trimming:
-        return trim(conversation, room, counter, policy=policy, ranking_query=ranking_query)
+        return trim(conversation, left, counter, policy=policy, ranking_query=ranking_query)
 
     trimming = summarized(trim_by(chosen), conversation, counter, policy=chosen, trim_again=trim_by)
     if systems > budget:
         return trimming
-    return _with_systems(trimming, conversation.systems, systems)
-
-
-def unchanged(conversation: CountedConversation) -> Trimming:
-    """Return the trimming that keeps everything."""
-    length = len(conversation)
-    return Trimming(kept=tuple(range(length)), tokens=conversation.total_up_to(2**62), length=length)
+    kept = tuple(sorted((*trimming.kept, *conversation.systems)))
+    return replace(trimming, kept=kept, tokens=trimming.tokens + systems)
 
 
 def trim(
@@ -74,7 +78,7 @@ def trim(
     ranking_query: str = "",
     stable_limit: int | None = None,
 ) -> Trimming:
-    """Trim all but the system messages and the query, which are charged elsewhere, to `budget` tokens.
+    """Trim all but the system messages and the query, which are counted elsewhere, to `budget` tokens.
 
     Args:
         conversation: The whole conversation.
@@ -83,27 +87,25 @@ def trim(
         policy: How to trim.
         query: Index of the message that is the query; what follows it is the current exchange.
         ranking_query: What is asked now.
-        stable_limit: With a stable prefix, the most that the conversation may ever count, its query included, in
-            tokens; by default `budget` and what the query counts.
+        stable_limit: With a stable prefix, the most that the conversation may ever have, its query included, in
+            tokens; by default `budget` and the tokens of the query.
 
     Returns:
         The trimming, without system messages and without the query. `tokens` is above `budget` only when the current
         exchange cannot be made to fit.
     """
-    draft = _draft_for(conversation, budget, counter, policy, ranking_query)
-    if policy.moves_in_steps:
-        limit = budget + (0 if query is None else conversation.cost(query)) if stable_limit is None else stable_limit
-        draft.placeholder.summary_room = summary_room(policy, limit, counter) if policy.strategy == "summarize" else 0
-        if add_stable(draft, limit, query):
-            draft.strategy = "summarize" if policy.strategy == "summarize" else "turns"
-            return draft.trimming()
-        draft.placeholder.summary_room = 0
-        draft.fallback = "turns"
-        draft.notes.append("the prefix could not be kept stable within the budget")
-    if query is not None:
-        draft.add_current_exchange(query + 1)
-        draft.end = query
-    _add_earlier_turns(draft, ranking_query)
+    strategy = strategy_of(policy.strategy, stable_prefix=policy.stable_prefix)
+    draft_type = PruningDraft if strategy.prunes_results and holds_tool_results(conversation) else HistoryDraft
+    draft = draft_type(
+        conversation,
+        budget,
+        counter,
+        policy,
+        query=query,
+        ranking_query=ranking_query,
+        stable_limit=stable_limit,
+    )
+    strategy.apply(draft)
     return draft.trimming()
 
 
@@ -116,9 +118,9 @@ def summarized(
     trim_again: Callable[[HistoryPolicy], Trimming],
     query: int | None = None,
 ) -> Trimming:
-    """Return a trimming with the summary for which it keeps room, or where there is none to be had, one without.
+    """Return a trimming with the summary for which it set tokens aside, or one without if the summarizer fails.
 
-    A summarizer is asked here and nowhere else, so that it is asked once for a fit.
+    A summarizer is called here and nowhere else, so that it is called once for a fit.
 
     Args:
         trimming: What `trim` returned last.
@@ -133,46 +135,3 @@ def summarized(
         return found
     again = trim_again(replace(policy, strategy="turns"))
     return replace(again, fallback="turns", notes=(*found.notes, *again.notes))
-
-
-def _draft_for(
-    conversation: CountedConversation, budget: int, counter: TokenCounter, policy: HistoryPolicy, ranking_query: str
-) -> HistoryDraft:
-    """Return a draft that lowers what tools returned, where it may and there is any."""
-    lowers = policy.strategy in ("auto", "turns") and not policy.stable_prefix and holds_tool_results(conversation)
-    if lowers:
-        return PruningDraft(conversation, budget, counter, policy, ranking_query)
-    return HistoryDraft(conversation, budget, counter, policy)
-
-
-def _add_earlier_turns(draft: HistoryDraft, ranking_query: str) -> None:
-    policy, stop = draft.policy, draft.end
-    if not isinstance(policy.strategy, str):
-        add_chosen(draft, stop, ranking_query, policy.strategy)
-    elif policy.strategy == "sliding_window":
-        add_window(draft, stop)
-    elif policy.strategy == "hybrid":
-        draft.placeholder.summary_room = summary_room(policy, draft.budget, draft.counter)
-        _add_most_relevant(draft, ranking_query, stop)
-        draft.strategy = "hybrid"
-    elif policy.strategy in ("auto", "relevance"):
-        _add_most_relevant(draft, ranking_query, stop)
-    else:
-        draft.strategy = "turns"
-        add_newest_turns(draft, stop)
-
-
-def _add_most_relevant(draft: HistoryDraft, ranking_query: str, stop: int) -> None:
-    strategy = draft.policy.strategy
-    if ranking_query.strip() and not isinstance(draft, PruningDraft):
-        draft.strategy = "relevance"
-        most = look_back(draft.left) if strategy == "auto" else None
-        add_relevant_turns(draft, stop, ranking_query, most_characters=most)
-    else:
-        draft.strategy = "turns"
-        draft.fallback = "turns" if strategy == "relevance" else None
-        add_newest_turns(draft, stop)
-
-
-def _with_systems(trimming: Trimming, indices: Sequence[int], tokens: int) -> Trimming:
-    return replace(trimming, kept=tuple(sorted((*trimming.kept, *indices))), tokens=trimming.tokens + tokens)

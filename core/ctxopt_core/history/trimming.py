@@ -1,4 +1,4 @@
-"""The outcome of trimming a conversation, and how it is applied to messages."""
+"""`Trimming`: what of a conversation is kept, and how that is applied to the original messages."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def kept_items(
     shortened: Callable[[int, Shortened], Item],
     placeholder: Callable[[str, int], Item],
 ) -> list[Item]:
-    """Return what a trimming keeps, in order: the very originals, copies where shortened, and the placeholder.
+    """Return what a trimming keeps, in order: the original objects, copies of those shortened, and the placeholder.
 
     Args:
         originals: The conversation that was trimmed.
         trimming: What is kept of it.
         shortened: Returns the copy of the original at an index.
-        placeholder: Returns the placeholder of a text; it is told the index of the original that it follows.
+        placeholder: Returns the placeholder with the given content; its second argument is the index that it follows.
     """
     kept = trimming.kept
     found = [originals[i] for i in kept]
@@ -51,12 +51,12 @@ def kept_items(
 
 
 def without_loose_results(conversation: CountedConversation, trimming: Trimming) -> Trimming:
-    """Return a trimming that says of each kept message whether the results in it are left out."""
-    bare = conversation.bare.intersection(trimming.kept) if conversation.bare else ()
-    if not bare:
+    """Return a trimming that says which kept messages go without the tool results in them."""
+    omitted = conversation.results_omitted.intersection(trimming.kept) if conversation.results_omitted else ()
+    if not omitted:
         return trimming
     shortened = dict(trimming.shortened)
-    for index in bare:
+    for index in omitted:
         as_it_is = Shortened(texts=conversation.message(index).texts, tokens=conversation.cost(index))
         shortened[index] = replace(shortened.get(index, as_it_is), results_omitted=True)
     return replace(trimming, shortened=MappingProxyType(shortened))
@@ -64,26 +64,34 @@ def without_loose_results(conversation: CountedConversation, trimming: Trimming)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trimming(Displayed):
-    """What of a conversation is kept, by index into the conversation that was given.
+    """What of a conversation is kept, as indices into the conversation that was given.
 
     Args:
-        kept: Indices of the messages that stay, ascending; a range where all of them do.
+        kept: Indices of the kept messages, ascending; a range where all of them are.
         shortened: New texts of the kept messages that were cut.
         placeholder: The text of the one message that says what was left out; None where there is none.
         placeholder_after: The kept index that the placeholder follows.
-        reasons: Why a message was dropped, where it was for another reason than the budget: it answers nothing
-            (`orphan`), says nothing (`empty`), is the note of an earlier fit (`superseded`), or a summary stands for it
-            (`summarized`).
-        tokens: What is kept counts, the placeholder included.
+        reasons: Why a message was dropped, where that was not for the budget: a result without its call, or a call
+            without its results (`orphan`), no content (`empty`), the placeholder of an earlier fit (`superseded`), or a
+            summary stands for it (`summarized`).
+        tokens: The tokens of what is kept, placeholder included.
         turns: How many turns are kept, whole or in part.
         whole_turns: How many of them are whole.
         length: How many messages there were.
         strategy: The strategy that chose.
-        fallback: What was used where the strategy that was asked for failed or had nothing to go by.
-        notes: What else the caller should know of, without content.
-        reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before.
-        summary_room: Tokens that are kept free for a summary in the placeholder's text; 0 once it is there.
+        fallback: The strategy that was used instead, where the one that was asked for failed or had no query.
+        notes: What else the caller should know, without content.
+        reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before,
+            so that a prompt cache can have them.
+        summary_room: Tokens that are set aside for a summary in the placeholder's text; 0 once it is there.
         summarized: Indices of the messages that a summary stands for.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Message, trim_history
+        >>> messages = [Message(role="user", content=f"Question {n}?") for n in range(9)]
+        >>> trimming = trim_history(messages, 100, CallableCounter(len))
+        >>> trimming.kept, trimming.dropped, trimming.reason(1)
+        ((6, 7, 8), (0, 1, 2, 3, 4, 5), 'budget')
     """
 
     kept: Sequence[int] = ()
@@ -108,7 +116,7 @@ class Trimming(Displayed):
 
     @property
     def dropped(self) -> tuple[int, ...]:
-        """Indices of the messages that went, ascending. Computed when asked for."""
+        """Indices of the messages that were dropped, ascending. Computed when asked for."""
         kept = frozenset(self.kept)
         return tuple(i for i in range(self.length) if i not in kept)
 

@@ -1,7 +1,7 @@
-"""Arguments of a call made shorter: still JSON of the same kind, with the same keys and numbers.
+"""Shortens the arguments of a call: still JSON of the same kind, with the same keys and numbers.
 
 Long strings keep head and tail around a mark. Where that leaves too little of them, long lists keep their first and
-their last item around a mark, too. Keys, numbers and short strings stay; they are the floor.
+their last item around a mark, too. Keys, numbers and short strings stay; nothing can be shorter than these.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ctxopt_core.text.surrogates import has_surrogates
 STRING_MARK = "…"
 OBJECT_OMITTED = "[omitted]"
 OMITTED_KEY = "_omitted"
-_DEEPEST = 64
-_LEAST_BESIDE_LISTS = 16
-_CLOSE_ENOUGH = 16
+_DEEPEST = 64  # levels of nesting that are kept; arguments of real tools have a handful, and recursion has a limit
+_LEAST_BESIDE_LISTS = 16  # tokens of a string: where all lists stay, strings keep this much or the lists are cut, too
+_CLOSE_ENOUGH = 16  # the search for the longest strings ends within a sixteenth: each attempt renders the whole value
 
 
 class _Number(str):
@@ -32,14 +32,14 @@ class _Number(str):
 
 
 class _Mark(str):
-    """What stands for items left out of a list; it is shown whole or as the shortest mark."""
+    """The mark for items left out of a list; it is written whole or as the shortest mark."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Form:
-    """How JSON is written: what parts items, what parts a key from its value, whether surrogates are escaped."""
+    """How JSON is written: the separators of items and of key and value, and whether surrogates are escaped."""
 
     comma: str = ", "
     colon: str = ": "
@@ -64,17 +64,17 @@ class _Form:
 
 
 def shorten_arguments(arguments: str, budget: int, counter: TokenCounter) -> str | None:
-    """Return the arguments as shorter JSON that counts at most `budget` tokens; themselves where they do.
+    """Return the arguments as shorter JSON of at most `budget` tokens, or unchanged if they fit.
 
     Arguments that are no JSON become an object that says how long they were.
 
     Args:
-        arguments: The arguments as the text that is sent.
-        budget: The most that the result may count, in tokens.
+        arguments: The arguments as the string that is sent.
+        budget: The most tokens of the result.
         counter: Counts the result.
 
     Returns:
-        None when they cannot be made that short: keys, numbers and structure are the floor.
+        None when they cannot be made that short: keys, numbers and structure stay.
     """
     if not counter.exceeds(arguments, budget):
         return arguments
@@ -83,16 +83,13 @@ def shorten_arguments(arguments: str, budget: int, counter: TokenCounter) -> str
         note = _omitted_whole(arguments)
         return None if counter.exceeds(note, budget) else note
     value, form = read
-    with_short_lists = _with_short_lists(value, form)
-    if with_short_lists is not value:
-        found = _levelled(value, form, budget, counter, least=_LEAST_BESIDE_LISTS)
-        if found is not None:
-            return found
-    return _levelled(with_short_lists, form, budget, counter, least=1)
+    short = _with_short_lists(value, form)
+    found = None if short is value else _leveled(value, form, budget, counter, least=_LEAST_BESIDE_LISTS)
+    return _leveled(short, form, budget, counter, least=1) if found is None else found
 
 
 def shortest_arguments(call: ToolCall, counter: TokenCounter) -> int:
-    """Return the fewest tokens that `shorten_arguments` can make of a call's arguments; all if they may not be cut."""
+    """Return the fewest tokens to which `shorten_arguments` can cut a call's arguments; all if they may not be cut."""
     whole = counter.count(call.arguments)
     if call.fixed or whole <= 1:
         return whole
@@ -104,19 +101,19 @@ def shortest_arguments(call: ToolCall, counter: TokenCounter) -> int:
 
 
 def tokens_in_arguments(message: Message, counter: TokenCounter) -> int:
-    """Return the tokens that shortening the arguments of a message's calls wins at most; 0 where they may not be."""
+    """Return the most tokens that shortening the arguments of a message's calls saves; 0 where they may not be cut."""
     if arguments_are_sealed(message):
         return 0
     return sum(counter.count(call.arguments) - shortest_arguments(call, counter) for call in message.tool_calls)
 
 
 def arguments_are_sealed(message: Message) -> bool:
-    """Tell whether no arguments in a message may be edited: reasoning, or anything else that stays, is beside them."""
+    """Return whether arguments in a message may not be edited, as reasoning, or another fixed part, is beside them."""
     return bool(message.verbatim) or any(attachment.fixed for attachment in message.attachments)
 
 
-def level_arguments(calls: Sequence[ToolCall], room: int, counter: TokenCounter) -> dict[int, str] | None:
-    """Return shorter arguments by the position of their call, with which all together count at most `room` tokens.
+def level_arguments(calls: Sequence[ToolCall], budget: int, counter: TokenCounter) -> dict[int, str] | None:
+    """Return shorter arguments by the position of their call, so that all together have at most `budget` tokens.
 
     The longest are cut first.
 
@@ -124,12 +121,12 @@ def level_arguments(calls: Sequence[ToolCall], room: int, counter: TokenCounter)
         None when they cannot be made that short.
     """
     counts = [counter.count(call.arguments) for call in calls]
-    if sum(counts) <= room:
+    if sum(counts) <= budget:
         return {}
     lows = [shortest_arguments(call, counter) for call in calls]
-    if sum(lows) > room:
+    if sum(lows) > budget:
         return None
-    extra = level_down([count - low for count, low in zip(counts, lows, strict=True)], room - sum(lows))
+    extra = level_down([count - low for count, low in zip(counts, lows, strict=True)], budget - sum(lows))
     found: dict[int, str] = {}
     for position, (call, count, low, more) in enumerate(zip(calls, counts, lows, extra, strict=True)):
         if low + more < count:
@@ -188,18 +185,18 @@ def _with_short_lists(value: Any, form: _Form) -> Any:
     return value if all(new is old for new, old in zip(found, value, strict=True)) else found
 
 
-def _levelled(value: Any, form: _Form, budget: int, counter: TokenCounter, *, least: int) -> str | None:
-    """Return the value with its strings cut to one common length, the longest with which it fits."""
+def _leveled(value: Any, form: _Form, budget: int, counter: TokenCounter, *, least: int) -> str | None:
+    """Return the value with its strings cut to one common length, about the longest with which it fits."""
 
     def attempt(limit: int) -> str | None:
         text = form.written(value, _shortener(limit, counter))
         return None if counter.exceeds(text, budget) else text
 
-    strings = sum(1 for _ in _strings(value))
-    best = attempt(least) if strings <= budget else None
+    strings = list(_strings(value))
+    best = attempt(least) if len(strings) <= budget else None
     if best is None:
         return None
-    long = sum(1 for text in _strings(value) if counter.exceeds(text, least))
+    long = sum(counter.exceeds(text, least) for text in strings)
     low, high = least, budget + 1
     limit = least + (budget - counter.count(best)) // max(1, long)
     while low < limit < high and high - low > max(1, low // _CLOSE_ENOUGH):
@@ -213,18 +210,15 @@ def _levelled(value: Any, form: _Form, budget: int, counter: TokenCounter, *, le
 
 
 def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
+    if isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _strings(item)
     elif isinstance(value, str) and not isinstance(value, _Number):
         yield value
 
 
 def _shortener(limit: int, counter: TokenCounter) -> Callable[[str], str]:
-    """Return a function that cuts a text to `limit` tokens, its mark included; a mark stands wherever it is cut."""
+    """Return a function that cuts a string to `limit` tokens, with a mark at the cut."""
     mark = counter.count(STRING_MARK)
 
     def shorten(text: str) -> str:

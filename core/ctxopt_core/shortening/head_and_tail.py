@@ -1,4 +1,4 @@
-"""How far from its start, or back from its end, a text can be kept within a token budget."""
+"""Finds the longest prefix and the longest suffix of a string within a token budget, on the best border."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 Fits = Callable[[int], bool]
 
-# A sentence that ends this far behind what the tokenizer's own borders allow may still fit, for tokens merge otherwise
-# at the end of a text than inside it.
+# Characters: a sentence that ends this far after what the tokenizer's own borders allow may still fit, as tokens merge
+# otherwise at the end of a string than inside it.
 _LOOK_BEYOND = 128
-_CHARACTERS_PER_TOKEN = 16
-_CONTEXT = 2_000
-_LONGEST_LINE = 20_000
+_CHARACTERS_PER_TOKEN = 16  # more than tokens have on average, so that the first window mostly holds the budget
+_CONTEXT = 2_000  # characters before the cut that are split into sentences: more would take longer for the same borders
+_LONGEST_LINE = 20_000  # characters: in a longer line the search for sentences starts inside the line
 
 
 def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, greedy: bool = False) -> int:
     """Return where the longest prefix within `budget` tokens ends, on the best border there is.
 
     Args:
-        text: The whole text.
+        text: The whole string.
         budget: Tokens, at least 1.
-        counter: What counts them.
+        counter: Counts them.
         language: Whose sentence rules hold.
         greedy: Prefer a word border to a sentence border that gives up more than half of the budget.
     """
@@ -41,10 +41,10 @@ def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, gr
     if end > least:
         return end
     for border in (_line_end, word_end, _cluster_end_before):
-        end = _last_fitting(border, text, reach, fits)
+        end = _nearest(border, text, reach, -1, fits)
         if end > (least if border is _line_end else 0):
             return end
-    return _last_fitting(accent_start, text, reach, lambda end: not counter.exceeds(text[:end], budget))
+    return _nearest(accent_start, text, reach, -1, lambda end: not counter.exceeds(text[:end], budget))
 
 
 def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, greedy: bool = False) -> int:
@@ -60,14 +60,14 @@ def tail_start(text: str, budget: int, counter: TokenCounter, *, language: str, 
     if start < most:
         return start
     for border in (_line_start, word_start, _cluster_start_after):
-        start = _first_fitting(border, text, reach, fits)
+        start = _nearest(border, text, reach, 1, fits)
         if start < (most if border is _line_start else length):
             return start
     return length
 
 
 def exceeds(text: str, budget: int, counter: TokenCounter) -> bool:
-    """Tell whether `text` counts more than `budget` tokens, asking about the start of a long text first."""
+    """Return whether `text` has more than `budget` tokens; the start of a long string is counted first."""
     width = _width(budget)
     while 4 * width < len(text):
         if counter.exceeds(text[:width], budget):
@@ -77,7 +77,7 @@ def exceeds(text: str, budget: int, counter: TokenCounter) -> bool:
 
 
 def _reach(length: int, budget: int, within: Callable[[int], int]) -> int:
-    """Ask about a window of the text that is sure to hold more than the budget, for not every counter stops early."""
+    """Return `within` of a window that surely has more tokens than the budget, as not every counter stops early."""
     width = _width(budget)
     while 4 * width < length:
         reach = within(width)
@@ -133,18 +133,13 @@ def _last_in_a_row(positions: list[int], fits: Fits) -> int:
     return found
 
 
-def _last_fitting(border: Callable[[str, int], int], text: str, reach: int, fits: Fits) -> int:
-    end = border(text, reach)
-    while end > 0 and not fits(end):
-        end = border(text, end - 1)
-    return end
-
-
-def _first_fitting(border: Callable[[str, int], int], text: str, reach: int, fits: Fits) -> int:
-    start = border(text, reach)
-    while start < len(text) and not fits(start):
-        start = border(text, start + 1)
-    return start
+def _nearest(border: Callable[[str, int], int], text: str, reach: int, step: int, fits: Fits) -> int:
+    """Return the border that fits and is nearest to `reach`, before it with a step of -1 and after it with 1."""
+    limit = 0 if step < 0 else len(text)
+    position = border(text, reach)
+    while position != limit and not fits(position):
+        position = border(text, position + step)
+    return position
 
 
 def _line_end(text: str, position: int) -> int:
@@ -162,5 +157,4 @@ def _cluster_end_before(text: str, position: int) -> int:
 
 
 def _cluster_start_after(text: str, position: int) -> int:
-    border = cluster_end(text, position)
-    return len(text) - len(text[border:].lstrip())
+    return len(text) - len(text[cluster_end(text, position) :].lstrip())

@@ -1,10 +1,10 @@
-"""What an excerpt of a tool result leaves out: a note that says where it can be read, and the reading of it.
+"""The note in an excerpt of a tool result that says where the omitted lines can be read, and the reading of them.
 
-The note names the result by a reference. That is a number made of the result itself, its call and its texts: it means
-the same result whatever stands before it, goes in or out of the conversation, or is done to other copies of it.
+The note has a reference to the result: nine digits that are a hash of the call's id and the result's texts. So it means
+the same result whatever else is added to the conversation or dropped from it.
 
-Lines are counted as the result has them, parts of its content one after the other, from 1. A line longer than 500
-characters counts as several, so that every place in a result has a line of readable length.
+Lines are numbered from 1 over all parts of the result's content. A line longer than 500 characters is several lines, so
+that every place in a result has a line of readable length.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.shortening.truncate import truncate
 from ctxopt_core.text.boundaries import cluster_start
 
-LONGEST_LINE = 500
-_DIGITS = 9
+LONGEST_LINE = 500  # characters: about 125 tokens, so that a few lines fit in the answer of a tool
+_DIGITS = 9  # of a reference: two results of a conversation have the same one hardly ever, and models copy it safely
+_LEAST_HEAD = 4  # tokens before the note: fewer are not even a word or two
 _NOTE = re.compile(r'\n\[\.\.\. ([\d,]+) lines? left out: reference "(\d{9})", start_line (\d+) \.\.\.\]\n?')
 _MARK = re.compile(r'\[omitted: reference "(\d{9})"\]')
 
@@ -30,8 +31,8 @@ class StoredResult:
     """A tool result as the conversation holds it.
 
     Args:
-        reference: What notes call it.
-        text: Its texts, one after the other.
+        reference: The reference to it in notes.
+        text: Its texts, on lines of their own.
     """
 
     reference: str
@@ -58,12 +59,12 @@ class OmissionNote:
 
 
 def omitted_mark(reference: str) -> str:
-    """Return what stands for a result of which nothing is shown."""
+    """Return the mark for a result of which nothing is shown."""
     return f'[omitted: reference "{reference}"]'
 
 
 def is_omitted_mark(text: str) -> bool:
-    """Tell whether a text stands for a result of which nothing is shown."""
+    """Return whether a string is the mark for a result of which nothing is shown."""
     return _MARK.fullmatch(text) is not None
 
 
@@ -76,7 +77,7 @@ def notes_in(text: str) -> Iterator[tuple[OmissionNote, int, int]]:
 
 
 def reference_to(call_id: str | None, texts: Sequence[str]) -> str:
-    """Return the reference to a result: nine digits made of the call that it answers and of its texts."""
+    """Return the reference to a result: nine digits, a hash of the call that it answers and of its texts."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -108,7 +109,7 @@ def stored_results(message: Message) -> Iterator[StoredResult]:
 
 
 def line_starts(text: str) -> list[int]:
-    """Return where each line of a text starts."""
+    """Return where each line of a string starts."""
     starts: list[int] = []
     start = 0
     while True:
@@ -125,12 +126,12 @@ def line_starts(text: str) -> list[int]:
 
 
 class NoteInPlace:
-    """What stands for an omitted part of a result's text; see `ctxopt_core.truncation.CutMarker`.
+    """The marker for an omitted part of a result's text, a `CutMarker`.
 
     Args:
-        text: The text that is cut.
-        reference: The result that the text is of.
-        lines_before: The lines of the result before this text.
+        text: The string that is cut.
+        reference: The result that it belongs to.
+        lines_before: The lines of the result before it.
     """
 
     def __init__(self, text: str, reference: str, lines_before: int) -> None:
@@ -139,31 +140,93 @@ class NoteInPlace:
         self._before = lines_before
         self._starts = line_starts(text)
 
-    def stands_for(self, start: int, stop: int) -> str:
+    def marker_for(self, start: int, stop: int) -> str:
         """Return the note for the characters in [start, stop)."""
         return str(self.note(start, stop))
 
     def note(self, start: int, stop: int) -> OmissionNote:
-        """Return the note for the characters in [start, stop); white space around a cut is no line of its own."""
-        first = self._line(start + _blank_length(self._text[start:stop]))
-        last = self._line(start + len(self._text[start:stop].rstrip()) - 1)
+        """Return the note for the characters in [start, stop); white space around a cut is no line."""
+        omitted = self._text[start:stop]
+        first = bisect_right(self._starts, start + len(omitted) - len(omitted.lstrip()))
+        last = bisect_right(self._starts, max(0, start + len(omitted.rstrip()) - 1))
         lines = max(1, last - first + 1)
-        # No cut leaves a text without a head: this asks how wide the note can be.
+        # No cut leaves a string without a head: this asks how wide the note can be.
         number = len(self._starts) if start == 0 and stop == len(self._text) else first
         return OmissionNote(reference=self._reference, start_line=self._before + number, lines=lines)
 
-    def _line(self, position: int) -> int:
-        return bisect_right(self._starts, max(0, position))
+
+def referring_excerpt(
+    text: str, budget: int, counter: TokenCounter, *, reference: str, lines_before: int = 0
+) -> str | None:
+    """Return the first that fits: head, note and tail; head and note; a mark. Each has the reference in it.
+
+    An excerpt that is cut again keeps one note, for the same result.
+
+    Args:
+        text: The string to shorten; it is over the budget.
+        budget: The most tokens of the excerpt.
+        counter: Counts the excerpt.
+        reference: The result that the string belongs to.
+        lines_before: The lines of the result before this string.
+
+    Returns:
+        None where not even the mark fits.
+    """
+    earlier = list(notes_in(text))
+    if earlier:
+        reference = earlier[0][0].reference
+        found = _excerpt_again(text, budget, counter, (earlier[0][1], earlier[-1][2]), lines_before)
+    else:
+        place = NoteInPlace(text, reference, lines_before)
+        found = truncate(text, budget, counter, side="middle", marker=place)
+        if text.startswith(found):
+            found = _head_and_note(text, budget, counter, place)
+    if found:
+        return found
+    mark = text if is_omitted_mark(text) else omitted_mark(reference)
+    return None if counter.exceeds(mark, budget) else mark
+
+
+def _head_and_note(text: str, budget: int, counter: TokenCounter, place: NoteInPlace) -> str:
+    """Return the head of a string and the note after it; an empty string where they do not fit."""
+    left = budget - counter.count(place.marker_for(0, len(text)))
+    while left >= _LEAST_HEAD:
+        head = truncate(text, left, counter)
+        joined = head + place.marker_for(len(head), len(text)).rstrip()
+        if head and not counter.exceeds(joined, budget):
+            return joined
+        left -= 1
+    return ""
+
+
+def _excerpt_again(text: str, budget: int, counter: TokenCounter, gap: tuple[int, int], lines_before: int) -> str:
+    """Return less of an excerpt's head and tail, around one note for all that is missing now."""
+    before, after = text[: gap[0]], text[gap[1] :]
+    notes = [note for note, _, _ in notes_in(text)]
+    missing = sum(note.lines for note in notes) + max(0, text[gap[0] : gap[1]].count("\n") - 2 * len(notes))
+    place = NoteInPlace(before, notes[0].reference, lines_before)
+    left = budget - counter.count(str(notes[0]))
+    while left >= _LEAST_HEAD:
+        head = truncate(before, (left + 1) // 2, counter)
+        tail = truncate(after, left - counter.count(head), counter, side="tail") if left > counter.count(head) else ""
+        start = place.note(len(head), len(before)).start_line if len(head) < len(before) else notes[0].start_line
+        lost = max(0, notes[0].start_line - start) + len(line_starts(after[: len(after) - len(tail)])) - 1
+        note = OmissionNote(reference=notes[0].reference, start_line=start, lines=missing + lost)
+        joined = head + (str(note) if tail else str(note).rstrip()) + tail
+        if head and not counter.exceeds(joined, budget):
+            return joined
+        left -= 1
+    return ""
 
 
 def read_lines(result: StoredResult, start_line: int, max_lines: int, max_tokens: int, counter: TokenCounter) -> str:
-    """Return lines of a stored result under a line that says which they are.
+    """Return lines of a stored result after a heading that says which they are.
 
     Args:
         result: The result.
-        start_line: The first line, from 1; less is the first.
+        start_line: The first line, from 1; a smaller number is the first.
         max_lines: The most lines, at least one.
-        max_tokens: The most tokens of all that is returned.
+        max_tokens: The most tokens of what is returned.
         counter: Counts them.
     """
     text, starts = result.text, line_starts(result.text)
@@ -201,7 +264,3 @@ def _results_of(message: Message) -> Iterator[tuple[str | None, range]]:
         yield message.tool_call_id or message.name, range(len(message.texts))
     for result in message.tool_results:
         yield result.call_id, result.texts
-
-
-def _blank_length(text: str) -> int:
-    return len(text) - len(text.lstrip())

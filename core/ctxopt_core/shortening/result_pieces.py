@@ -1,4 +1,4 @@
-"""The pieces of a tool result: how it is split, which are taken, and how the gaps are marked."""
+"""The pieces of a tool result: how it is split, and how the chosen ones are joined with marks in the gaps."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from ctxopt_core.text.boundaries import cluster_end, cluster_start, word_end, wo
 from ctxopt_core.text.identifiers import placed_identifiers
 
 GAP = "…"
-_LONG_LINE = 160
-_LONGEST_PIECE = 240
+# Longer lines are split at punctuation, and longer pieces at blanks. Smaller pieces fit a budget better, larger ones
+# keep a record of a log or of JSON together.
+_LONG_LINE = 160  # characters
+_LONGEST_PIECE = 240  # characters
 _BORDER = re.compile(r"[,;{}\[\]]+[ \t]*|[.!?]+[ \t]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultText:
-    """A text of a tool result.
+    """One string of a tool result.
 
     Args:
-        text: The text.
-        reference: What the note in its excerpt calls the result; None for a note without a reference.
-        lines_before: The lines of the result before this text.
+        text: The string.
+        reference: The reference to the result in the note of its excerpt; None for a note without a reference.
+        lines_before: The lines of the result before this string.
     """
 
     text: str
@@ -35,7 +37,17 @@ class ResultText:
 
 
 class CutText:
-    """A text of which pieces are taken."""
+    """A tool result's string of which pieces are chosen.
+
+    `split_first` and `split_last` come before the pieces at the ends are chosen. Pieces are chosen by adding their
+    numbers to `chosen`, and `rendered` joins them.
+
+    Args:
+        result: The string.
+        counter: Counts the pieces.
+        most_characters: The most characters that are split into pieces, half of them at either end.
+        wide: Whether the widest gap says how much was left out.
+    """
 
     __slots__ = ("_costs", "_counter", "_marker", "_named", "chosen", "complete", "pieces", "result")
 
@@ -46,12 +58,12 @@ class CutText:
         self.chosen: set[int] = set()
         self._counter = counter
         self._costs: dict[int, int] = {}
-        self._named: dict[int, tuple[str, ...]] | None = None
+        self._named: dict[int, dict[str, None]] | None = None
         self._marker = _marker_for(result, wide=wide)
 
     @property
     def marker_cost(self) -> int:
-        """Tokens of the widest mark."""
+        """The tokens of the widest mark."""
         return self._counter.count(self._marker(0, len(self.result.text)))
 
     def piece(self, n: int) -> str:
@@ -69,21 +81,27 @@ class CutText:
     def named(self, n: int) -> tuple[str, ...]:
         """Return the identifiers in a piece."""
         if self._named is None:
-            self._named = self._identifiers_by_piece()
-        return self._named.get(n, ())
+            self._named = {}
+            at = 0
+            for first, last in _joined(self.pieces):
+                for position, identifier in placed_identifiers(self.result.text, first, last):
+                    while self.pieces[at][1] <= position:
+                        at += 1
+                    self._named.setdefault(at, {})[identifier] = None
+        return tuple(self._named.get(n, ()))
 
-    def split_first(self, room: int) -> None:
-        """Part the first piece so that what comes first is within `room` tokens."""
+    def split_first(self, budget: int) -> None:
+        """Split the first piece so that its first part is within `budget` tokens."""
         start, stop = self.pieces[0]
         text = self.result.text
-        reach = start + self._counter.prefix_length(text[start:stop], room)
+        reach = start + self._counter.prefix_length(text[start:stop], budget)
         self._split(0, max(start, word_end(text, reach)) or cluster_start(text, reach))
 
-    def split_last(self, room: int) -> None:
-        """Part the last piece so that what comes last is within `room` tokens."""
+    def split_last(self, budget: int) -> None:
+        """Split the last piece so that its last part is within `budget` tokens."""
         start, stop = self.pieces[-1]
         text = self.result.text
-        reach = stop - self._counter.suffix_length(text[start:stop], room)
+        reach = stop - self._counter.suffix_length(text[start:stop], budget)
         word = word_start(text, reach)
         self._split(len(self.pieces) - 1, word if word < stop else cluster_end(text, reach))
 
@@ -95,18 +113,8 @@ class CutText:
             self._costs.clear()
             self._named = None
 
-    def _identifiers_by_piece(self) -> dict[int, tuple[str, ...]]:
-        found: dict[int, dict[str, None]] = {}
-        n = 0
-        for first, last in _joined(self.pieces):
-            for position, identifier in placed_identifiers(self.result.text, first, last):
-                while self.pieces[n][1] <= position:
-                    n += 1
-                found.setdefault(n, {})[identifier] = None
-        return {piece: tuple(names) for piece, names in found.items()}
-
     def rendered(self) -> str:
-        """Return the chosen pieces with marks in the gaps; an empty text when nothing was chosen."""
+        """Return the chosen pieces with marks in the gaps; an empty string when nothing was chosen."""
         if not self.chosen:
             return ""
         if len(self.chosen) == len(self.pieces) and self.complete:
@@ -130,12 +138,12 @@ class CutText:
 
 def _marker_for(result: ResultText, *, wide: bool) -> Callable[[int, int], str]:
     if result.reference is not None:
-        return NoteInPlace(result.text, result.reference, result.lines_before).stands_for
+        return NoteInPlace(result.text, result.reference, result.lines_before).marker_for
     return (lambda start, stop: omission_marker(stop - start)) if wide else (lambda _start, _stop: GAP)
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans with those that touch put together."""
+    """Return spans in which those that touch are joined."""
     found: list[tuple[int, int]] = []
     for start, stop in spans:
         if found and found[-1][1] == start:
@@ -146,9 +154,9 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def pieces_of(text: str, most_characters: int) -> list[tuple[int, int]]:
-    """Return where each piece of a text starts and stops, in order. Together they are the text.
+    """Return where each piece of a string starts and stops, in order; together they are the string.
 
-    Of a text with more than `most_characters` only the pieces at its head and at its tail are found.
+    Of a string with more than `most_characters` only the pieces at its head and at its tail are returned.
     """
     if len(text) <= most_characters:
         return _pieces_between(text, 0, len(text))
@@ -176,7 +184,7 @@ def _is_border(text: str, position: int) -> bool:
 
 
 def _short_parts(text: str, start: int, stop: int) -> list[tuple[int, int]]:
-    """Part a piece that has no border of its own at its blanks, or where a character ends."""
+    """Split a piece without punctuation at its blanks, or where a character ends."""
     parts: list[tuple[int, int]] = []
     while stop - start > _LONGEST_PIECE:
         blank = text.rfind(" ", start + 1, start + _LONGEST_PIECE) + 1

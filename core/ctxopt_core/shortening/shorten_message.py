@@ -1,4 +1,4 @@
-"""What is left of a long message: its head, a mark that says how much is missing, and its tail."""
+"""Shortens a message to a token budget: head, a marker that says how much is missing, and tail of its texts."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import Message
 from ctxopt_core.runtime.pickling import reduced
 from ctxopt_core.shortening.call_arguments import arguments_are_sealed, level_arguments
-from ctxopt_core.shortening.omission_notes import is_omitted_mark, results_by_text
-from ctxopt_core.shortening.referenced_excerpts import referring_excerpt
-from ctxopt_core.shortening.token_limits import level_down, rooms_of_texts, silences
+from ctxopt_core.shortening.omission_notes import is_omitted_mark, referring_excerpt, results_by_text
+from ctxopt_core.shortening.token_limits import level_down
 from ctxopt_core.shortening.truncate import truncate
 
 OMITTED = "[omitted]"
 ATTACHMENT_OMITTED = "[attachment omitted]"
 _MARKS = (OMITTED, "…")
-_TEXT_FLOOR = 24
+_TEXT_FLOOR = 24  # tokens of texts beside calls, as in a shrunk turn: arguments are cut before less is left of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortened:
-    """The new texts of a shortened message.
+    """What is left of a shortened message.
 
     Args:
-        texts: One text for each text part that the message had; an empty one means that the part goes.
+        texts: One string for each text part that the message had; an empty one means that the part goes.
         attachments_omitted: Whether its attachments are replaced by one text part, `[attachment omitted]`.
-        results_omitted: Whether the results in it are left out whole, since no call is there that they answer; `texts`
-            has none of theirs then.
+        results_omitted: Whether the tool results in it are left out, since the calls that they answer are not there;
+            `texts` has none of theirs then.
         arguments: Shorter arguments of calls, as JSON, by the position of the call in the message.
-        tokens: What the message counts now.
+        tokens: The tokens of the shortened message.
     """
 
     texts: tuple[str, ...]
@@ -51,15 +50,15 @@ def excerpt(
     """Return head, marker and tail of `text` in at most `budget` tokens, or the shortest mark if no more fits.
 
     Args:
-        text: The text to shorten.
-        budget: The most that the result may count, in tokens.
+        text: The string to shorten.
+        budget: The most tokens of the result.
         counter: Counts the result.
-        reference: The tool result that the text is of: the marker says how the omitted lines can be read. See
-            `ctxopt_core.omitted_content.results_by_text`.
-        lines_before: The lines of that result before this text.
+        reference: The tool result that the string is of: the marker says how the omitted lines can be read. See
+            `omission_notes.results_by_text`.
+        lines_before: The lines of that result before this string.
 
     Returns:
-        The text itself when it fits; an empty text only when nothing at all fits.
+        The string itself when it fits; an empty string only when nothing at all fits.
     """
     if not counter.exceeds(text, budget):
         return text
@@ -83,15 +82,15 @@ def shorten_message(
     arguments_may_go: bool = False,
     references: bool = False,
 ) -> Shortened | None:
-    """Return the texts with which a message counts at most `target` tokens.
+    """Return what is left of a message when it has at most `target` tokens.
 
-    Attachments go first, since they are whole or nothing; then the texts are cut, the longest first, and those of
+    Attachments go first, since they are whole or nothing. Then the texts are cut, the longest first, and those of
     results before those that a user says beside them. Arguments of calls are cut last.
 
     Args:
         message: The message to shorten.
-        cost: What it counts now, in tokens.
-        target: What it may count, in tokens.
+        cost: The tokens that it has now.
+        target: The tokens that it may have.
         counter: Counts the result.
         marks_suffice: Whether a mark may be all that is left of the texts.
         arguments_may_go: Whether arguments may be shortened where shorter texts do not suffice. They never are where
@@ -101,61 +100,74 @@ def shorten_message(
     Returns:
         None when the message cannot be made that short without becoming empty.
     """
-    texts = message.texts
     removable = message.removable
     if removable:
         without = cost - sum(attachment.cost for attachment in removable) + counter.count(ATTACHMENT_OMITTED)
         if without <= target:
-            return Shortened(texts=texts, attachments_omitted=True, tokens=without)
+            return Shortened(texts=message.texts, attachments_omitted=True, tokens=without)
         cost = without
-    counts = [counter.count(text) for text in texts]
+    counts = [counter.count(text) for text in message.texts]
     framing = cost - sum(counts)
-    allowed = rooms_of_texts(message, counts, target - framing)
-    shortened = _excerpts(message, allowed, counter, references=references)
-    tokens = framing + sum(counter.count(text) for text in shortened)
+    known = results_by_text(message) if references else {}
+    texts: list[str] = []
+    for position, limit in enumerate(_limits_of_texts(message, counts, target - framing)):
+        reference, before = known.get(position, (None, 0))
+        texts.append(excerpt(message.texts[position], limit, counter, reference=reference, lines_before=before))
+    tokens = framing + sum(map(counter.count, texts))
     if tokens <= target:
-        if not _still_speaks(message, shortened, marks_suffice=marks_suffice):
+        if not _still_speaks(message, texts, marks_suffice=marks_suffice):
             return None
-        return Shortened(texts=shortened, attachments_omitted=bool(removable), tokens=tokens)
+        return Shortened(texts=tuple(texts), attachments_omitted=bool(removable), tokens=tokens)
     return _with_short_arguments(message, cost, target, counter) if arguments_may_go else None
 
 
-def _excerpts(message: Message, rooms: Sequence[int], counter: TokenCounter, *, references: bool) -> tuple[str, ...]:
-    known = results_by_text(message) if references else {}
-    found: list[str] = []
-    for position, (text, room) in enumerate(zip(message.texts, rooms, strict=True)):
-        reference, before = known.get(position, (None, 0))
-        found.append(excerpt(text, room, counter, reference=reference, lines_before=before))
-    return tuple(found)
+def _limits_of_texts(message: Message, counts: Sequence[int], budget: int) -> list[int]:
+    """Return how many tokens each text of a message may have, so that the sum is at most `budget`.
+
+    Results are cut before what the user says, down to one token each; the longest result first, and in it the longest
+    text.
+    """
+    if not message.tool_results:
+        return level_down(counts, budget)
+    spoken = message.spoken
+    of_results = [[counts[i] for i in result.texts] for result in message.tool_results]
+    said = min(sum(counts[i] for i in spoken), max(0, budget - sum(map(any, of_results))))
+    allowed = dict(zip(spoken, level_down([counts[i] for i in spoken], said), strict=True))
+    shares = level_down([sum(texts) for texts in of_results], budget - said)
+    for result, texts, share in zip(message.tool_results, of_results, shares, strict=True):
+        allowed.update(zip(result.texts, level_down(texts, share), strict=True))
+    return [allowed[i] for i in range(len(counts))]
 
 
 def _still_speaks(message: Message, texts: Sequence[str], *, marks_suffice: bool) -> bool:
-    if not marks_suffice and not any(text.strip() and not _is_mark(text) for text in texts):
+    """Return whether enough is left of a message: of its texts, of what a user says beside results, of each result."""
+    if not marks_suffice and not any(t.strip() and t not in _MARKS and not is_omitted_mark(t) for t in texts):
         return False
-    if silences(message, texts, _MARKS):
-        return False
+    before = message.texts
+    if message.tool_results:
+        spoken = [i for i in message.spoken if before[i].strip()]
+        if spoken and not any(texts[i].strip() and (texts[i] == before[i] or texts[i] not in _MARKS) for i in spoken):
+            return False
+        for result in message.tool_results:
+            if any(before[i].strip() for i in result.texts) and not any(texts[i].strip() for i in result.texts):
+                return False
     return bool(message.tool_calls or message.attachments or message.verbatim or any(text.strip() for text in texts))
 
 
-def _is_mark(text: str) -> bool:
-    return text in _MARKS or is_omitted_mark(text)
-
-
 def _with_short_arguments(message: Message, cost: int, target: int, counter: TokenCounter) -> Shortened | None:
-    """Return a message whose texts are short, and whose arguments make up for the rest."""
+    """Return a message with short texts, in which shorter arguments save the rest."""
     calls = message.tool_calls
     if not calls or arguments_are_sealed(message):
         return None
     counts = [counter.count(text) for text in message.texts]
     beside = cost - sum(counts) - sum(counter.count(call.arguments) for call in calls)
     for floor in dict.fromkeys((min(_TEXT_FLOOR, sum(counts)), 0)):
-        rooms = level_down(counts, floor)
-        texts = tuple(excerpt(text, room, counter) for text, room in zip(message.texts, rooms, strict=True))
-        said = beside + sum(counter.count(text) for text in texts)
+        limits = level_down(counts, floor)
+        texts = tuple(excerpt(text, limit, counter) for text, limit in zip(message.texts, limits, strict=True))
+        said = beside + sum(map(counter.count, texts))
         arguments = level_arguments(calls, target - said, counter)
         if arguments is not None:
-            left = (arguments.get(i, call.arguments) for i, call in enumerate(calls))
-            tokens = said + sum(counter.count(text) for text in left)
+            tokens = said + sum(counter.count(arguments.get(i, call.arguments)) for i, call in enumerate(calls))
             omitted = bool(message.removable)
             return Shortened(texts=texts, attachments_omitted=omitted, arguments=arguments, tokens=tokens)
     return None

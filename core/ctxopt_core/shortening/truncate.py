@@ -1,4 +1,4 @@
-"""Shorten a text to a token budget, ending on a sentence."""
+"""Shortens strings to a token budget, on the borders of sentences."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _SIDES = ("head", "tail", "middle")
 
 @runtime_checkable
 class CutMarker(Protocol):
-    """What stands for the omitted part of a text, where that depends on which part it is.
+    """A marker for the omitted part of a string that depends on which part it is.
 
-    1. `stands_for(start, stop)` is the text in place of the characters in [start, stop); it depends on nothing else.
-    2. Asked about the whole text, it is as long as it can become.
+    1. `marker_for(start, stop)` is the marker for the characters in [start, stop); it depends on nothing else.
+    2. For the whole string, it is as long as it can become.
     """
 
-    def stands_for(self, start: int, stop: int) -> str:
+    def marker_for(self, start: int, stop: int) -> str:
         """Return the marker for the characters in [start, stop)."""
 
 
@@ -36,21 +36,29 @@ def truncate(
 ) -> str:
     """Return `text` itself when it fits the budget, else the longest part of it that ends on a sentence and fits.
 
-    Every part is a byte-exact slice of the text, and its own count is at most the budget. Where not even one sentence
-    fits, the cut falls on a line of a code block, a word, or a whole grapheme cluster; a joined emoji is never halved.
+    Every part is a byte-exact slice of the string, and has at most `budget` tokens. Where not even one sentence fits,
+    the cut is at a line of a code block, a word, or a whole grapheme cluster; a joined emoji is never cut in half.
     White space at the cut is dropped.
 
     Args:
-        text: What to shorten.
-        budget: The most tokens that the result may count; 0 and less give an empty text.
-        counter: What counts the tokens. No more is counted than about what the budget needs.
+        text: The string to shorten.
+        budget: The most tokens of the result; 0 and less give an empty string.
+        counter: Counts the tokens. It is asked about little more of the string than the budget needs.
         side: What is kept: the `"head"`, the `"tail"`, or with `"middle"` both, joined by the marker.
-        marker: For `"middle"`, what stands for the omitted part, inside the budget. A function is given the number of
-            characters left out, a `CutMarker` where they stood. Where a marker leaves no room for text, the head alone
-            is kept.
+        marker: For `"middle"`, the marker of the omitted part, inside the budget. A function gets the number of
+            characters left out, a `CutMarker` their positions. Where the marker leaves no tokens for both, the head
+            alone is kept.
 
     Raises:
         ValueError: `side` is not one of the three, or `marker` is given for another side than `"middle"`.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, truncate
+        >>> text = "The pump failed. It was old. A new one was ordered on Monday."
+        >>> truncate(text, 30, CallableCounter(len))
+        'The pump failed. It was old.'
+        >>> truncate(text, 40, CallableCounter(len), side="tail")
+        'A new one was ordered on Monday.'
     """
     _check(side, marker)
     if budget <= 0:
@@ -70,15 +78,15 @@ def truncate(
 
 
 def truncate_entries(texts: Sequence[str], budget: int, counter: TokenCounter) -> list[str]:
-    """Return as many texts as were given, in their order, which together count at most `budget` tokens.
+    """Return as many strings as were given, in their order, which together have at most `budget` tokens.
 
-    Each may take its proportional share, rounded down; what the rounding leaves goes to the largest. Counts are summed
-    per text, as they are when each is sent as a message or block of its own.
+    Each may have its proportional share, rounded down; what the rounding leaves goes to the largest. Tokens are summed
+    over the strings, as each is sent as a message or block.
 
     Args:
-        texts: The texts, all of them counted whole.
-        budget: The most tokens that all results may count together.
-        counter: What counts the tokens.
+        texts: The strings, all of them counted whole.
+        budget: The most tokens of all results together.
+        counter: Counts the tokens.
     """
     costs = [counter.count(text) for text in texts]
     total = sum(costs)
@@ -90,7 +98,7 @@ def truncate_entries(texts: Sequence[str], budget: int, counter: TokenCounter) -
 
 
 def omission_marker(characters: int) -> str:
-    """Return the line that stands for that many characters left out of the middle of a text."""
+    """Return the line that marks that many characters left out of the middle of a string."""
     return f"\n[... {characters:,} characters left out ...]\n"
 
 
@@ -121,7 +129,7 @@ def _marker_function(marker: CutMarker | Callable[[int], str] | str | None) -> C
     if isinstance(marker, str):
         return lambda _start, _stop: marker
     if isinstance(marker, CutMarker):
-        return marker.stands_for
+        return marker.marker_for
     return lambda start, stop: marker(stop - start)
 
 

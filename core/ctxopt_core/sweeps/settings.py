@@ -14,7 +14,7 @@ from ctxopt_core.budget.shares import Shares
 from ctxopt_core.documents.policy import DocumentPolicy, Selection
 from ctxopt_core.fitting.options import as_value
 from ctxopt_core.history.history_view import HistoryStrategy
-from ctxopt_core.history.policy import HistoryPolicy, Strategy
+from ctxopt_core.history.policy import HistoryPolicy, StrategyName
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices, read_prices
 from ctxopt_core.models.resolve_window import resolve_window
@@ -28,7 +28,7 @@ BudgetSetting: TypeAlias = int | float | ContextBudget
 
 
 SharesSetting: TypeAlias = Shares | Mapping[str, Any]
-StrategySetting: TypeAlias = Strategy | HistoryStrategy | HistoryPolicy | Mapping[str, Any]
+StrategySetting: TypeAlias = StrategyName | HistoryStrategy | HistoryPolicy | Mapping[str, Any]
 DocumentsSetting: TypeAlias = Selection | DocumentPolicy | Mapping[str, Any]
 
 

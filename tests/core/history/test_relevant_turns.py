@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextRequest, Message, ToolCall, fit, trim_history
 from ctxopt_core.counting.callable_counter import CallableCounter
-from ctxopt_core.history.message_scores import worth_of_messages
+from ctxopt_core.history.message_scores import score_messages
 from ctxopt_core.history.policy import HistoryPolicy
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
@@ -164,7 +164,7 @@ def test_h15_of_messages_with_the_same_words_the_scorer_decides():
         return [float("ninth of March" in text) for text in texts]
 
     others = [f"The orchard kiln was lit on day {number}." for number in range(60)]
-    worth = worth_of_messages(ASKED, [*others[:30], FACT, *others[30:]], scorer)
+    worth = score_messages(ASKED, [*others[:30], FACT, *others[30:]], scorer)
 
     assert max(range(61), key=worth.__getitem__) == 30
 
@@ -179,11 +179,11 @@ def test_h15_a_scorer_that_says_the_same_of_all_changes_nothing(score):
 @given(st.lists(st.floats(), min_size=1, max_size=60))
 def test_what_a_scorer_adds_is_finite_and_the_same_each_time(scores):
     texts = [FACT if number == 3 else f"Lantern {number}." for number in range(len(scores))]
-    worth = worth_of_messages(ASKED, texts, lambda query, texts: scores)
+    worth = score_messages(ASKED, texts, lambda query, texts: scores)
 
     assert all(map(math.isfinite, worth))
     assert min(worth) >= 0.0
-    assert worth == worth_of_messages(ASKED, texts, lambda query, texts: scores)
+    assert worth == score_messages(ASKED, texts, lambda query, texts: scores)
 
 
 def test_h15_too_few_scores_are_an_error():
@@ -244,8 +244,8 @@ def test_h15_the_budget_holds_and_turns_are_whole(lengths, hits, budget, share):
 
 
 def test_worth_of_nothing():
-    assert worth_of_messages("", ["a", "b"], None) == [0.0, 0.0]
-    assert worth_of_messages("kiln", [], None) == []
+    assert score_messages("", ["a", "b"], None) == [0.0, 0.0]
+    assert score_messages("kiln", [], None) == []
 
 
 @pytest.mark.parametrize(

@@ -263,13 +263,13 @@ def test_h21_a_step_always_fits_and_the_cut_never_goes_back(rows, limit, head):
     for end, step in enumerate(walked):
         if step is not None:
             stays = found[step.cut : end + 1]
-            least = sum(unit.low if step.cut + n < step.lowered else unit.full for n, unit in enumerate(stays))
+            least = sum(unit.least if step.cut + n < step.pruned else unit.full for n, unit in enumerate(stays))
             early = [
                 u.saved
                 for n, u in enumerate(stays[:-1])
-                if step.cut + n >= step.lowered and u.saved > int(limit * 0.15) and step.lowered
+                if step.cut + n >= step.pruned and u.saved > int(limit * 0.15) and step.pruned
             ]
-            unread = 0 if step.room is None else found[end].full - step.room
+            unread = 0 if step.newest_limit is None else found[end].full - step.newest_limit
             assert least - sum(early) - unread <= limit
     for end in range(1, len(found)):
         assert list(steps(found[:end], limit, first=0, head=head)) == walked[:end]

@@ -76,8 +76,8 @@ def test_h24_a_note_counts_the_lines_and_names_the_first() -> None:
     place = NoteInPlace("one\ntwo\nthree\nfour", REFERENCE, 10)
     assert isinstance(place, CutMarker)
     expected = f'\n[... 2 lines left out: reference "{REFERENCE}", start_line 12 ...]\n'
-    assert place.stands_for(3, 13) == place.stands_for(4, 14) == place.stands_for(5, 12) == expected
-    assert place.stands_for(5, 7) == f'\n[... 1 line left out: reference "{REFERENCE}", start_line 12 ...]\n'
+    assert place.marker_for(3, 13) == place.marker_for(4, 14) == place.marker_for(5, 12) == expected
+    assert place.marker_for(5, 7) == f'\n[... 1 line left out: reference "{REFERENCE}", start_line 12 ...]\n'
 
 
 @pytest.mark.parametrize("budget", range(1, 60))

@@ -12,7 +12,7 @@ from document_evaluation.cases import COUNTER
 import ctxopt_core
 from ctxopt_core import ChatRenderer, ContextBudget, ContextRequest, HistoryPolicy, fit
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
-from ctxopt_core.history.policy import Strategy
+from ctxopt_core.history.policy import StrategyName
 from history_evaluation.requests import NOTE, Fit, Kept, Request, whole
 
 STABLE = "stable_prefix"
@@ -20,7 +20,7 @@ STABLE = "stable_prefix"
 
 def strategies() -> tuple[str, ...]:
     """Return the names of the strategies that there are."""
-    return tuple(str(name) for name in typing.get_args(Strategy))
+    return tuple(str(name) for name in typing.get_args(StrategyName))
 
 
 def ours(**options: Any) -> Callable[[], Fit]:

@@ -1,113 +1,107 @@
-"""A strategy of one's own: a function over a view of the conversation, whose choice is checked like any other."""
+"""A user's function as a strategy: it sees a view of the conversation, and its choice is checked like any other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ctxopt_core.conversation.turns import Turn, Unit
-from ctxopt_core.history.draft import HistoryDraft
+from ctxopt_core.history.draft import HistoryDraft, indices_of
 from ctxopt_core.history.history_view import HistoryView, run_progress
+from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.runtime.call_or_await import call_or_await, is_coroutine_function
 
 
-def add_chosen(draft: HistoryDraft, stop: int, ranking_query: str, strategy: Callable[..., Any]) -> None:
-    """Keep what a strategy chooses of the earlier turns, as far as it may be kept.
+@dataclass(frozen=True, slots=True)
+class CustomStrategy(Strategy):
+    """A `HistoryStrategy` of the user, whose choice is kept as far as the rules of `HistoryStrategy` allow.
 
     Args:
-        draft: The trimming in the making.
-        stop: Index of the query; the turns before it are looked at.
-        ranking_query: What is asked now.
-        strategy: The strategy.
-
-    Raises:
-        TypeError: It returns something else than whole numbers.
-        ValueError: It returns an index that is in none of the turns.
+        function: Returns the indices of the messages that are kept of a `HistoryView`.
     """
-    turns = [*draft.counted_turns(stop)][::-1]
-    if turns and not draft.opens_properly(turns[0]):
-        del turns[0]
-    draft.strategy = _name(strategy)
-    if sum(turn.tokens for turn in turns) <= draft.left:
-        draft.keep_whole(turns[::-1])
-        return
-    chosen = _asked(strategy, _view_of(draft, turns, ranking_query))
-    units = [(turn, unit) for turn in turns for unit in draft.units_of(turn).kept]
-    known = {index for _, unit in units for index in unit.indices}
-    if unknown := sorted(chosen.difference(range(stop))):
-        message = (
-            f"`strategy` {draft.strategy} must return indices of messages before the query, from 0 to {stop - 1}, "
-            f"got {unknown[0]}"
-        )
-        raise ValueError(message)
-    whole = [(turn, unit) for turn, unit in units if chosen.issuperset(unit.indices)]
-    _keep_newest(draft, whole)
-    _say_what_was_left_out(draft, chosen & known)
-    for turn in turns:
-        draft.note(draft.units_of(turn))
+
+    function: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        """The name that the report shows."""
+        return str(getattr(self.function, "__qualname__", None) or type(self.function).__qualname__)
+
+    def apply(self, draft: HistoryDraft) -> None:
+        """Keep what the function chooses.
+
+        Raises:
+            TypeError: It returns something else than whole numbers.
+            ValueError: It returns an index that is not before the query.
+        """
+        draft.add_current_exchange()
+        turns = [*draft.counted_turns()][::-1]
+        if turns and not draft.opens_properly(turns[0]):
+            del turns[0]
+        draft.strategy = self.name
+        if sum(turn.tokens for turn in turns) <= draft.left:
+            draft.keep_whole(turns[::-1])
+            return
+        chosen = self._chosen(_view_of(draft, turns))
+        if unknown := sorted(chosen.difference(range(draft.end))):
+            message = (
+                f"`strategy` {self.name} must return indices of messages before the query, from 0 to {draft.end - 1}, "
+                f"got {unknown[0]}"
+            )
+            raise ValueError(message)
+        units = [(turn, unit) for turn in turns for unit in draft.units_of(turn).kept]
+        _keep_newest(draft, [(turn, unit) for turn, unit in units if chosen.issuperset(unit.indices)])
+        left_out = len(chosen.intersection(indices_of(unit for _, unit in units)).difference(draft.kept))
+        if left_out:
+            draft.notes.append(
+                f"{left_out} message{'' if left_out == 1 else 's'} that the strategy chose had to be left out: over "
+                "the room, of an exchange that was not chosen whole, or without a user message before them"
+            )
+        for turn in turns:
+            draft.record_strays(draft.units_of(turn))
+
+    def _chosen(self, view: HistoryView) -> set[int]:
+        named, function = f"`strategy` {self.name}", self.function
+        plain, awaited = (None, function) if is_coroutine_function(function) else (function, None)
+        found = call_or_await(plain, awaited, view, named=named)
+        try:
+            chosen = list(found)
+        except TypeError as error:
+            message = f"{named} must return the indices of the messages that stay, got {type(found).__name__}"
+            raise TypeError(message) from error
+        if wrong := [index for index in chosen if not isinstance(index, int) or isinstance(index, bool)]:
+            message = f"{named} must return whole numbers, got {type(wrong[0]).__name__}"
+            raise TypeError(message)
+        return set(chosen)
 
 
-def _view_of(draft: HistoryDraft, turns: Sequence[Turn], ranking_query: str) -> HistoryView:
-    conversation = draft.conversation
-    progress = run_progress.get()
+def _view_of(draft: HistoryDraft, turns: Sequence[Turn]) -> HistoryView:
+    conversation, progress = draft.conversation, run_progress.get()
+    ranges = tuple(range(turn.start, turn.stop) for turn in turns)
     return HistoryView(
-        messages=tuple(conversation.message(index) for index in range(len(conversation))),
-        turns=tuple(range(turn.start, turn.stop) for turn in turns),
-        tokens={
-            index: conversation.cost(index)
-            for turn in turns
-            for index in range(turn.start, turn.stop)
-            if not conversation.is_system(index)
-        },
+        messages=tuple(map(conversation.message, range(len(conversation)))),
+        turns=ranges,
+        tokens={i: conversation.cost(i) for inside in ranges for i in inside if not conversation.is_system(i)},
         room=draft.left,
-        ranking_query=ranking_query,
+        ranking_query=draft.ranking_query,
         progress={} if progress is None else progress,
     )
 
 
-def _asked(strategy: Callable[..., Any], view: HistoryView) -> set[int]:
-    named = f"`strategy` {_name(strategy)}"
-    plain, awaited = (None, strategy) if is_coroutine_function(strategy) else (strategy, None)
-    found = call_or_await(plain, awaited, view, named=named)
-    try:
-        chosen = list(found)
-    except TypeError as error:
-        message = f"{named} must return the indices of the messages that stay, got {type(found).__name__}"
-        raise TypeError(message) from error
-    if wrong := [index for index in chosen if not isinstance(index, int) or isinstance(index, bool)]:
-        message = f"{named} must return whole numbers, got {type(wrong[0]).__name__}"
-        raise TypeError(message)
-    return set(chosen)
-
-
 def _keep_newest(draft: HistoryDraft, units: Sequence[tuple[Turn, Unit]]) -> None:
-    """Keep units while there is room, newest first; those without a user message before them go."""
-    stays: list[tuple[Turn, Unit]] = []
+    """Keep units from the newest one back until one does not fit; those without a user message before them go."""
+    kept: list[tuple[Turn, Unit]] = []
     for turn, unit in reversed(units):
         if unit.tokens > draft.left:
             break
         draft.left -= unit.tokens
-        stays.append((turn, unit))
-    # What remains starts with a user message, or with that with which the conversation itself starts.
-    while stays and stays[-1][1].kind != "user" and stays[-1][1].indices[0] != 0:
-        draft.left += stays.pop()[1].tokens
-    for _, unit in stays:
-        draft.kept.extend(unit.indices)
-    kept = frozenset(draft.kept)
-    turns = dict.fromkeys(turn for turn, _ in stays)
+        kept.append((turn, unit))
+    # What remains starts with a user message, or as the conversation itself does.
+    while kept and kept[-1][1].kind != "user" and kept[-1][1].indices[0] != 0:
+        draft.left += kept.pop()[1].tokens
+    draft.kept.extend(indices_of(unit for _, unit in kept))
+    turns = dict.fromkeys(turn for turn, _ in kept)
     draft.turns += len(turns)
-    draft.whole_turns += sum(all(kept.issuperset(unit.indices) for unit in draft.units_of(turn).kept) for turn in turns)
-
-
-def _say_what_was_left_out(draft: HistoryDraft, chosen: set[int]) -> None:
-    left_out = len(chosen.difference(draft.kept))
-    if left_out:
-        message = "message" if left_out == 1 else "messages"
-        draft.notes.append(
-            f"{left_out} {message} that the strategy chose had to be left out: over the room, of an exchange that was "
-            "not chosen whole, or without a user message before them"
-        )
-
-
-def _name(strategy: object) -> str:
-    return str(getattr(strategy, "__qualname__", None) or type(strategy).__qualname__)
+    present = frozenset(draft.kept)
+    draft.whole_turns += sum(present.issuperset(indices_of(draft.units_of(turn).kept)) for turn in turns)

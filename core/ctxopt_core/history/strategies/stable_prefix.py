@@ -1,140 +1,157 @@
-"""The strategy with `stable_prefix`: each request begins with the one before it for as long as possible."""
+"""`stable_prefix` and the strategy `summarize`: a cut that moves in steps, so that a prompt cache is hit in between."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.conversation.turns import Unit, Units, first_user_message, units_of
-from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.conversation.turns import Unit, Units, first_user_message
 from ctxopt_core.history.draft import HistoryDraft, within_cap
-from ctxopt_core.history.placeholder_note import WIDEST_NOTE, PlaceholderDraft
-from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.history.placeholder_note import WIDEST_NOTE, summary_room
 from ctxopt_core.history.shrink_turn import lowest_tokens
 from ctxopt_core.history.strategies.stepped_cut import Step, StepUnit, large_results, steps
+from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 from ctxopt_core.shortening.token_limits import level_down
 
-RESULT_TOKENS = 100
+# Tokens of a pruned result. It is never cut again, so it has more than the 48 of a draft without a stable prefix.
+_RESULT_TOKENS = 100
 
 
-def add_stable(draft: HistoryDraft, limit: int, query: int | None) -> bool:
-    """Keep what the stepped cut leaves of the whole conversation.
+@dataclass(frozen=True, slots=True)
+class StablePrefix(Strategy):
+    """A strategy with `stable_prefix`: each request begins with the one before it for as long as possible.
 
     Args:
-        draft: The trimming in the making, still empty.
-        limit: The most that the conversation may ever count, query included and system messages not, in tokens.
-        query: Index of the query, if it is a message; it is charged elsewhere.
-
-    Returns:
-        False, with the draft still empty, where that is more than the draft's budget.
+        otherwise: What is done where the budget is too small for that.
     """
-    view = SteppedView(draft.conversation, draft.counter, draft.policy, limit, draft.placeholder)
-    step = view.step
+
+    moves_in_steps = True
+    may_be_stable = True
+    otherwise: Strategy
+
+    def apply(self, draft: HistoryDraft) -> None:
+        """Keep what the stepped cut leaves of the whole conversation, current exchange included."""
+        limit = draft.stable_limit
+        if limit is None:
+            limit = draft.budget + (0 if draft.query is None else draft.conversation.cost(draft.query))
+        if self.summarizes:
+            draft.placeholder.summary_room = summary_room(draft.policy, limit, draft.counter)
+        if _add_stable(draft, limit):
+            draft.strategy = "summarize" if self.summarizes else "turns"
+            return
+        draft.placeholder.summary_room = 0
+        draft.notes.append("the prefix could not be kept stable within the budget")
+        self.otherwise.apply(draft)
+        draft.fallback = draft.strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Summarize(StablePrefix):
+    """`summarize`: the newest messages after a cut that moves in steps, and a summary of those before it."""
+
+    summarizes = True
+
+
+def _add_stable(draft: HistoryDraft, limit: int) -> bool:
+    """Keep what the stepped cut leaves; return False, with the draft still empty, where that is over its budget."""
+    cut = _SteppedCut(draft, limit)
+    step = cut.walked[-1] if cut.walked else None
     if step is None:
         return False
-    rows = dict(view.rows(step, len(view.kept)))
-    rows.pop(-1 if query is None else query, None)
+    conversation = draft.conversation
+    rows = dict(cut.rows(step, len(cut.units)))
+    rows.pop(-1 if draft.query is None else draft.query, None)
     shortened = {}
     for index, tokens in rows.items():
-        if tokens < draft.conversation.cost(index):
-            cut = view.first_left if index == view.first else view.shortened(index, tokens)
-            if cut is None:
+        if tokens < conversation.cost(index):
+            found = cut.first_left if index == cut.first else cut.shortened(index, tokens)
+            if found is None:
                 return False
-            shortened[index] = cut
+            shortened[index] = found
     tokens = sum(shortened[i].tokens if i in shortened else cost for i, cost in rows.items())
-    noted = view.is_noted(step)
-    if tokens + (view.note_tokens if noted else 0) > draft.left:
+    noted = cut.is_noted(step)
+    if tokens + (cut.note_tokens if noted else 0) > draft.left:
         return False
-    draft.note(view.units)
+    draft.record_strays(cut.strays)
     draft.kept.extend(rows)
-    draft.left -= tokens + (draft.placeholder.tokens(len(draft.conversation)) if noted else 0)
-    draft.turns = sum(draft.conversation.opens_turn(index) for index in rows)
-    draft.whole_turns = draft.turns
+    draft.left -= tokens + (draft.placeholder.tokens(len(conversation)) if noted else 0)
+    draft.turns = draft.whole_turns = sum(map(conversation.opens_turn, rows))
     draft.shortened.update(shortened)
-    draft.placeholder.after = view.first if noted else None
-    draft.omitted = view.omitted(step)
-    draft.reused_prefix_tokens = view.reused_prefix_tokens(step, shortened)
+    draft.placeholder.after = cut.first if noted else None
+    draft.omitted = cut.omitted(step)
+    draft.reused_prefix_tokens = cut.reused_prefix_tokens(step, shortened)
     return True
 
 
-class SteppedView:
-    """What the stepped cut leaves of a conversation.
+class _SteppedCut:
+    """What the stepped cut leaves of a conversation, for each number of its units.
 
     Args:
-        conversation: The whole conversation.
-        counter: Counts the texts.
-        policy: How to trim.
-        limit: The most that the conversation may ever count, its query included and its system messages not, in
-            tokens. It has to be the same at every request.
-        placeholder: Tells what the placeholder counts.
+        draft: The draft, in which nothing is kept yet.
+        limit: The most that the conversation may ever have, its query included and its system messages not, in tokens.
+            It has to be the same for every request.
+
+    Attributes:
+        walked: Where the cut is after each unit; None where nothing that it leaves fits.
     """
 
-    def __init__(
-        self,
-        conversation: CountedConversation,
-        counter: TokenCounter,
-        policy: HistoryPolicy,
-        limit: int,
-        placeholder: PlaceholderDraft,
-    ) -> None:
-        self.conversation = conversation
-        self.counter = counter
-        self.units = units_of(conversation, 0, len(conversation))
-        self.kept = _opening_properly(self.units)
-        self.placeholder = placeholder
+    def __init__(self, draft: HistoryDraft, limit: int) -> None:
+        self.strays = draft.split(0, len(draft.conversation))
+        self.units = _opening_properly(self.strays)
+        self._draft = draft
+        conversation, policy = draft.conversation, draft.policy
         self.first = first_user_message(conversation, len(conversation)) if policy.keep_first_user_message else None
         self.first_left: Shortened | None = None
         if self.first is not None:
-            self.first_left = within_cap(
-                conversation, self.first, int(limit * policy.first_message_max_percent / 100), counter
-            )
+            cap = int(limit * policy.first_message_max_percent / 100)
+            self.first_left = within_cap(conversation, self.first, cap, draft.counter)
             self.first = None if self.first_left is None else self.first
-        self.note_tokens = placeholder.tokens(WIDEST_NOTE)
-        self._references = policy.recoverable_tool_results
-        self.walked = self._walk(limit)
-
-    @property
-    def step(self) -> Step | None:
-        """Where the cut stands now; None where nothing that it leaves fits."""
-        return self.walked[-1] if self.walked else None
+        self.note_tokens = draft.placeholder.tokens(WIDEST_NOTE)
+        opener, first, units = 0, len(self.units), []
+        for n, unit in enumerate(self.units):
+            opener = n if unit.kind == "user" else opener
+            first = n if unit.indices[0] == self.first else first
+            saved = sum(conversation.cost(i) - self._least(i) for i in unit.results)
+            units.append(StepUnit(unit.tokens, unit.tokens - saved, opener, unit.kind == "exchange"))
+        self._large = frozenset(n for n, unit in enumerate(units) if unit.saved > large_results(limit))
+        head = 0 if self.first_left is None else self.first_left.tokens + self.note_tokens
+        leading = next((n for n, unit in enumerate(self.units) if unit.kind == "user"), 0)
+        self.walked = list(steps(units, limit, first=first, head=head, leading=leading))
 
     def rows(self, step: Step, end: int) -> Mapping[int, int]:
         """Return the messages of a request by index, in order, with their tokens; system messages are not among them.
 
         Args:
-            step: Where the cut stands.
-            end: How many units the request holds.
+            step: Where the cut is.
+            end: How many units the request has.
         """
-        units, conversation = self.kept, self.conversation
-        opener = self.opener(step)
+        units, conversation = self.units, self._draft.conversation
         rows: dict[int, int] = {}
-        for n in dict.fromkeys((opener, *range(step.cut, end))):
+        for n in dict.fromkeys((self._opener(step), *range(step.cut, end))):
+            pruned = n < step.pruned or (step.pruned > 0 and n < end - 1 and n in self._large)
             for index in units[n].indices:
-                lowered = n < step.lowered or (step.lowered > 0 and n < end - 1 and n in self.large)
-                low = lowered and index in units[n].results
-                rows[index] = self._low(index) if low else conversation.cost(index)
-        if step.room is not None:
-            rows.update(self._rooms(units[end - 1], step.room))
+                least = pruned and index in units[n].results
+                rows[index] = self._least(index) if least else conversation.cost(index)
+        if step.newest_limit is not None:
+            rows.update(self._leveled(units[end - 1], step.newest_limit))
         if self.first is not None and self.first_left is not None:
             rows.setdefault(self.first, self.first_left.tokens)
         return dict(sorted(rows.items()))
 
-    def opener(self, step: Step) -> int:
-        """Return which unit is the user message that opened the turn in which the cut lies."""
-        return max((n for n in range(step.cut + 1) if self.kept[n].kind == "user"), default=step.cut)
-
     def is_noted(self, step: Step) -> bool:
-        """Tell whether the first message stands alone in front, so that the placeholder can follow it."""
+        """Return whether the first message is alone in front, so that the placeholder can follow it."""
         first = self.first
-        if first is None or not self.note_tokens or self.kept[step.cut].indices[0] <= first:
+        if first is None or not self.note_tokens or self.units[step.cut].indices[0] <= first:
             return False
-        return self.kept[self.opener(step)].indices[0] != first
+        return self.units[self._opener(step)].indices[0] != first
 
     def shortened(self, index: int, tokens: int) -> Shortened | None:
-        """Return the texts with which a message counts at most `tokens`; they depend on nothing but these two."""
-        message, cost = self.conversation.message(index), self.conversation.cost(index)
-        return shorten_message(message, cost, tokens, self.counter, references=self._references)
+        """Return the texts with which a message has at most `tokens`; they depend on nothing but these two."""
+        draft = self._draft
+        message, cost = draft.conversation.message(index), draft.conversation.cost(index)
+        references = draft.policy.recoverable_tool_results
+        return shorten_message(message, cost, tokens, draft.counter, references=references)
 
     def reused_prefix_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
         """Return the tokens of the messages that repeat the start of the request before, byte for byte.
@@ -142,10 +159,10 @@ class SteppedView:
         The request before is the one that was answered by the newest message of the assistant.
 
         Args:
-            step: Where the cut stands.
-            shortened: New texts of the messages that are cut, which may count less than they were allowed.
+            step: Where the cut is.
+            shortened: New texts of the messages that are cut, which may have fewer tokens than they were allowed.
         """
-        units, systems = self.kept, self.conversation.systems
+        units, conversation = self.units, self._draft.conversation
         answered = next((n for n in range(len(units) - 1, 0, -1) if units[n].kind != "user"), 0)
         before = self.walked[answered - 1] if answered else None
         if before is None:
@@ -160,48 +177,39 @@ class SteppedView:
                 break
         note = 0
         if self.is_noted(step) and step.cut == before.cut and same[-1:] != [self.first]:
-            note = self.placeholder.tokens(self.omitted(step))
-        repeated_systems = [self.conversation.cost(i) for i in systems if same and i <= same[-1]]
-        kept = (shortened[index].tokens if index in shortened else now[index] for index in same)
-        return note + sum(kept) + sum(repeated_systems)
+            note = self._draft.placeholder.tokens(self.omitted(step))
+        systems = sum(conversation.cost(i) for i in conversation.systems if same and i <= same[-1])
+        return note + systems + sum(shortened[index].tokens if index in shortened else now[index] for index in same)
 
     def omitted(self, step: Step) -> int:
         """Return how many messages before the cut are left out."""
-        end = self.kept[step.cut].indices[0]
-        stay = {index for index in (self.first, self.kept[self.opener(step)].indices[0]) if index is not None}
-        present = stay.union(self.conversation.systems)
-        return end - sum(index < end for index in present)
+        end = self.units[step.cut].indices[0]
+        present = {self.first, self.units[self._opener(step)].indices[0], *self._draft.conversation.systems} - {None}
+        return end - sum(index is not None and index < end for index in present)
 
-    def _walk(self, limit: int) -> list[Step | None]:
-        opener, first, units = 0, len(self.kept), []
-        for n, unit in enumerate(self.kept):
-            opener = n if unit.kind == "user" else opener
-            first = n if unit.indices[0] == self.first else first
-            saved = sum(self.conversation.cost(i) - self._low(i) for i in unit.results)
-            units.append(StepUnit(unit.tokens, unit.tokens - saved, opener, unit.kind == "exchange"))
-        self.large = frozenset(n for n, unit in enumerate(units) if unit.saved > large_results(limit))
-        head = 0 if self.first_left is None else self.first_left.tokens + self.note_tokens
-        leading = next((n for n, unit in enumerate(self.kept) if unit.kind == "user"), 0)
-        return list(steps(units, limit, first=first, head=head, leading=leading))
+    def _opener(self, step: Step) -> int:
+        """Return which unit is the user message that opened the turn in which the cut is."""
+        return max((n for n in range(step.cut + 1) if self.units[n].kind == "user"), default=step.cut)
 
-    def _rooms(self, unit: Unit, room: int) -> Mapping[int, int]:
-        """Return what each result of a unit may count so that the unit is within `room`; the longest give way."""
-        saved = [self.conversation.cost(index) - self._low(index) for index in unit.results]
-        extras = level_down(saved, room - (unit.tokens - sum(saved)))
-        return {index: self._low(index) + extra for index, extra in zip(unit.results, extras, strict=True)}
+    def _leveled(self, unit: Unit, limit: int) -> Mapping[int, int]:
+        """Return the tokens that each result of a unit may have, so that the unit is within `limit`."""
+        least = [self._least(index) for index in unit.results]
+        saved = [self._draft.conversation.cost(i) - low for i, low in zip(unit.results, least, strict=True)]
+        extras = level_down(saved, limit - (unit.tokens - sum(saved)))
+        return {index: low + extra for index, low, extra in zip(unit.results, least, extras, strict=True)}
 
-    def _low(self, index: int) -> int:
-        """Return what a result counts at most when it is lowered. One with attachments or words beside it is not."""
-        message, cost = self.conversation.message(index), self.conversation.cost(index)
+    def _least(self, index: int) -> int:
+        """Return the tokens of a pruned result. One with attachments or words beside it is not pruned."""
+        conversation = self._draft.conversation
+        message, cost = conversation.message(index), conversation.cost(index)
         if message.removable or message.speaks_beside_results:
             return cost
-        return min(cost, lowest_tokens(self.conversation, index, RESULT_TOKENS))
+        return min(cost, lowest_tokens(conversation, index, _RESULT_TOKENS))
 
 
 def _opening_properly(units: Units) -> Sequence[Unit]:
-    """Return the units without those before the first user message, where something before these had to go."""
+    """Return the units from the first user message on, if messages before it had to go; else all units."""
     kept = units.kept
-    strays = (*units.orphans, *units.blanks, *units.superseded)
-    if not kept or kept[0].kind == "user" or not any(index < kept[0].indices[0] for index in strays):
+    if not kept or kept[0].kind == "user" or not any(index < kept[0].indices[0] for index in units.strays):
         return kept
     return kept[next((n for n, unit in enumerate(kept) if unit.kind == "user"), 0) :]
