@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement
 
-from ctxopt_core.display.history_sheet import history_bar
 from ctxopt_core.display.html import as_element, as_markup, style_element
-from ctxopt_core.display.report_sheet import window_bars, window_parts
+from ctxopt_core.display.report_sheet import history_bar, window_bars
 from ctxopt_core.display.sheet import Bar, Segment, Sheet
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.text.display_text import preview
@@ -99,7 +98,7 @@ def _sheet(outcome: Outcome, fitted: FittedContext) -> Sheet:
 
 def _window_bar(fitted: FittedContext) -> Bar:
     report = fitted.report
-    _, after = window_bars(window_parts(report))
+    _, after = window_bars(report)
     segments = tuple(segment for segment in after.segments if segment.kind not in _BESIDE_THE_BUDGET)
     return Bar(label="In the window, as it came" if report.unchanged else "In the window", segments=segments)
 

@@ -1,6 +1,6 @@
 """A sheet as a matplotlib figure.
 
-It takes the colors of texts and pages from the style that matplotlib is set to, so that it reads on a dark page, too.
+Text and page have the colors of the style that matplotlib is set to, so that it reads on a dark page, too.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from ctxopt_core.display.palette import INK, LOOKS
 from ctxopt_core.display.sheet import FULL, Bar, Point, Segment, Sheet
 from ctxopt_core.text.display_text import preview
 
+# Inches: a notebook shows 9 in its whole width, and the parts are as low as their texts allow.
 _WIDTH, _TITLE_HEIGHT, _BAR_HEIGHT, _POINTS_HEIGHT = 9.0, 0.4, 0.9, 2.2
-_GAP = 0.08
-_LONGEST_TITLE = 110
-_LONGEST_LEGEND = 90
-_SHARE_FOR_A_CHARACTER = 0.0095
-_EDGE = (0.5, 0.5, 0.5, 0.6)
+_GAP = 0.08  # inches between the parts
+_LONGEST_TITLE = 110  # characters: as many as fit in the width at the size of a bar's label
+_LONGEST_LEGEND = 90  # characters: a longer legend has four columns and several lines
+_SHARE_FOR_A_CHARACTER = 0.0095  # of the width: a character at size 9, so that no label leaves its segment
+_EDGE = (0.5, 0.5, 0.5, 0.6)  # red, green, blue and opacity: a gray that is seen on light and on dark
 _MARKERS = {"kept": "o", "partial": "^", "dropped": "x"}
 
 
 class SheetFigure(Figure):
-    """A figure that a notebook shows although pyplot does not know of it, so that nothing is left behind."""
+    """A figure that a notebook shows without pyplot, which would hold it in memory until it is closed."""
 
     in_words = ""
-    """What the figure shows, for those who cannot see it."""
+    """What the figure shows, for readers who cannot see it."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         stored = BytesIO()
@@ -40,7 +41,7 @@ class SheetFigure(Figure):
 
 
 def figure_of(sheet: Sheet) -> SheetFigure:
-    """Return a figure with a row for each bar, and one for documents by tokens and score where they have scores."""
+    """Return a figure with a row for each bar, and one for documents by tokens and score if they have scores."""
     heights = [_TITLE_HEIGHT + _BAR_HEIGHT * len(sheet.bars), _POINTS_HEIGHT if sheet.points else 0]
     figure = SheetFigure(figsize=(_WIDTH, sum(heights)), layout=ConstrainedLayoutEngine(h_pad=_GAP))
     figure.in_words = ". ".join((sheet.title, *(bar.description for bar in sheet.bars)))
@@ -147,5 +148,5 @@ def _draw_points(axes: Axes, points: tuple[Point, ...]) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return a text in which matplotlib finds no formulas."""
+    """Return the string for a place where matplotlib would read what is between dollar signs as a formula."""
     return preview(text, _LONGEST_TITLE).replace("$", r"\$")

@@ -1,8 +1,8 @@
-"""A sheet as HTML that a notebook, a static export and a screen reader can do something with.
+"""A sheet as HTML for notebooks, static exports and screen readers.
 
-Everything is told in words, too: where styles are stripped, a bar reads as the list of its segments, and tables are
-plain tables. Texts take the colors of the page around them, since whether that is light or dark is decided by the
-notebook's theme and not by the system's; a page of its own follows the system.
+Everything is said in words, too: where styles are stripped, a bar reads as the list of its segments, and tables are
+plain tables. Text has the colors of the page around it, since the notebook's theme decides whether that is light or
+dark, and the system does not; a standalone page follows the system.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from ctxopt_core.display.palette import INK, LOOKS, Look
 from ctxopt_core.display.sheet import Bar, Column, Row, Segment, Sheet, Table
 from ctxopt_core.text.display_text import preview
 
-_LONGEST_TEXT = 400
-_LONGEST_DESCRIPTION = 4_000
+_LONGEST_TEXT = 400  # characters of a cell, label or note: a few lines, and a page of them stays small
+_LONGEST_DESCRIPTION = 4_000  # characters of a bar in words: the 48 parts of a long conversation are named whole
 _LAYOUT = """
 .ctxopt-report{font:13px/1.45 var(--jp-content-font-family,var(--vscode-font-family,system-ui,sans-serif));
 color:var(--jp-content-font-color1,var(--vscode-editor-foreground,inherit));overflow-wrap:break-word}
@@ -55,7 +55,7 @@ def as_html(sheet: Sheet, *, standalone: bool = False) -> str:
 
 
 def as_element(sheet: Sheet) -> Element:
-    """Return a sheet as an element without styles, for a page that has those of sheets already."""
+    """Return a sheet as an element without styles, for a page that has them already."""
     top = Element("div", {"class": "ctxopt-report"})
     _add(top, "p", sheet.title, class_="ctxopt-title")
     for bar in sheet.bars:
@@ -71,14 +71,14 @@ def as_element(sheet: Sheet) -> Element:
 
 
 def style_element(style: str) -> Element:
-    """Return styles of ours as an element; they are taken as they are."""
+    """Return our own styles as an element; nothing in them is escaped."""
     element = Element("style")
     element.text = style
     return element
 
 
 def as_markup(element: Element) -> str:
-    """Return an element as HTML; markup in its texts is text."""
+    """Return an element as HTML; markup in its strings is escaped."""
     return tostring(element, encoding="unicode", method="html")
 
 
@@ -94,7 +94,7 @@ def _page(title: str, body: Element) -> str:
 
 
 def _add(parent: Element, tag: str, text: str = "", *, class_: str = "", **attributes: str) -> Element:
-    """Add an element with a text; markup in the text is text."""
+    """Add an element with a string, whose markup is escaped."""
     child = SubElement(parent, tag, {"class": class_, **attributes} if class_ else attributes)
     child.text = preview(text, _LONGEST_TEXT)
     return child

@@ -1,12 +1,12 @@
-"""What a report shows, whatever it is shown in: facts, bars, tables and points, as plain values."""
+"""What is shown of a value, whatever it is shown in: facts, bars, tables and points, as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 FULL = 10_000
-"""The full width of a bar, in hundredths of a percent."""
+"""The full width of a bar, in hundredths of a percent: whole numbers add up to it exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +42,12 @@ class Bar:
 
     @property
     def shown(self) -> tuple[Segment, ...]:
-        """The segments that there is something of."""
+        """The segments with an amount above 0."""
         return tuple(segment for segment in self.segments if segment.amount > 0)
 
     @property
     def total(self) -> int:
-        """All segments together."""
+        """The sum of all amounts."""
         return sum(segment.amount for segment in self.shown)
 
     @property
@@ -57,7 +57,7 @@ class Bar:
         return f"{self.label}: {parts or 'nothing'}"
 
     def widths(self, whole: int = FULL) -> tuple[int, ...]:
-        """Return how much of `whole` each shown segment takes; together exactly `whole`."""
+        """Return how much of `whole` each shown segment takes; the sum is exactly `whole`."""
         return divided(whole, [segment.amount for segment in self.shown])
 
 
@@ -67,8 +67,8 @@ class Column:
 
     Args:
         name: Its heading.
-        numeric: Whether it holds figures, which stand to the right.
-        foreign: Whether it holds texts of the caller's, which may run from right to left.
+        numeric: Whether it holds figures, which are aligned to the right.
+        foreign: Whether it holds strings of the caller's, which may run from right to left.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A document with a score: its tokens, its score, and what became of it."""
+    """A document with a score: its tokens, its score, and its state."""
 
     tokens: int
     score: float
@@ -129,6 +129,31 @@ class Sheet:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
+
+
+def columns(*names: str, numeric: Collection[str] = (), foreign: Collection[str] = ()) -> tuple[Column, ...]:
+    """Return a column for each name; `numeric` and `foreign` list the names of those that are."""
+    return tuple(Column(name=name, numeric=name in numeric, foreign=name in foreign) for name in names)
+
+
+def segments(amounts: Mapping[str, int]) -> tuple[Segment, ...]:
+    """Return a segment for each amount, named after its kind."""
+    return tuple(Segment(name=kind, amount=amount, kind=kind) for kind, amount in amounts.items())
+
+
+def in_words(amounts: Mapping[str, int]) -> str:
+    """Return amounts in words, like `3 kept, 1 dropped`."""
+    return ", ".join(f"{amount:,} {name}" for name, amount in amounts.items())
+
+
+def filled(facts: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the facts that have a value."""
+    return tuple((name, value) for name, value in facts if value)
+
+
+def more_rows(given: int, shown: int) -> str:
+    """Return a sentence that says how many rows are not shown; empty when all are."""
+    return f"... and {given - shown:,} more" if given > shown else ""
 
 
 def divided(whole: int, amounts: Sequence[int]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""A sheet for a terminal, as rich draws it. rich is only loaded by rich itself: it asks for this."""
+"""A sheet for a terminal, drawn by rich. Only rich asks for it, so this is loaded where rich already is."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ctxopt_core.display.palette import INK, LOOKS
 from ctxopt_core.display.sheet import FULL, Bar, Sheet, Table, divided
 from ctxopt_core.text.display_text import preview
 
-_LONGEST_CELL = 200
-_NARROWEST_BAR = 20
+_LONGEST_CELL = 200  # characters: a few lines of a terminal, which folds them
+_NARROWEST_BAR = 20  # columns: fewer would not show the parts of a window
 
 
 def as_renderable(sheet: Sheet) -> Group:
@@ -30,7 +30,7 @@ def as_renderable(sheet: Sheet) -> Group:
 
 
 class TerminalBar:
-    """A bar over the whole width of the terminal; each segment is filled with a letter of its own, too."""
+    """A bar over the whole width of the terminal; each segment has its own fill character besides its color."""
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
