@@ -88,6 +88,7 @@ def html_with_content(fitted: Any, *, standalone: bool) -> str:
         standalone: Whether the HTML is a whole page or a part of another page.
     """
     from ctxopt_core.display.html import as_html
-    from ctxopt_core.display.sheets import sheet_with_content
+    from ctxopt_core.display.previews import with_previews
+    from ctxopt_core.display.sheets import sheet_of
 
-    return as_html(sheet_with_content(fitted), standalone=standalone)
+    return as_html(with_previews(sheet_of(fitted), fitted), standalone=standalone)

@@ -66,7 +66,9 @@ def _draw_bar(axes: Axes, bar: Bar) -> None:
         )
         label = _label_for(segment, whole)
         if label:
-            _write(axes, label, start + segment.amount / 2, look.color)
+            written = axes.text(start + segment.amount / 2, 0, label, ha="center", va="center", fontsize=9)
+            if look.color is not None:
+                written.set(color=INK, bbox={"facecolor": look.color, "edgecolor": "none", "pad": 1.5})
         if label.startswith(segment.kind):
             named.add(segment.kind)
         start += segment.amount
@@ -83,14 +85,6 @@ def _label_for(segment: Segment, whole: float) -> str:
         if segment.amount / whole > _SHARE_FOR_A_CHARACTER * (len(label) + 1):
             return label
     return ""
-
-
-def _write(axes: Axes, label: str, middle: float, color: str | None) -> None:
-    if color is None:
-        axes.text(middle, 0, label, ha="center", va="center", fontsize=9)
-        return
-    box = {"facecolor": color, "edgecolor": "none", "pad": 1.5}
-    axes.text(middle, 0, label, ha="center", va="center", fontsize=9, color=INK, bbox=box)
 
 
 def _explain(axes: Axes, segments: list[Segment]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 FULL = 10_000
@@ -57,8 +57,15 @@ class Bar:
         return f"{self.label}: {parts or 'nothing'}"
 
     def widths(self, whole: int = FULL) -> tuple[int, ...]:
-        """Return how much of `whole` each shown segment takes; the sum is exactly `whole`."""
-        return divided(whole, [segment.amount for segment in self.shown])
+        """Return how much of `whole` each shown segment takes, in whole numbers whose sum is exactly `whole`."""
+        total, passed, taken = self.total, 0, 0
+        found: list[int] = []
+        for segment in self.shown:
+            passed += segment.amount
+            end = (2 * whole * passed + total) // (2 * total)
+            found.append(end - taken)
+            taken = end
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,15 +161,3 @@ def filled(facts: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 def more_rows(given: int, shown: int) -> str:
     """Return a sentence that says how many rows are not shown; empty when all are."""
     return f"... and {given - shown:,} more" if given > shown else ""
-
-
-def divided(whole: int, amounts: Sequence[int]) -> tuple[int, ...]:
-    """Divide `whole` in proportion to `amounts`, in whole numbers that add up to it exactly; none for no amounts."""
-    total, passed, taken = sum(amounts), 0, 0
-    found: list[int] = []
-    for amount in amounts:
-        passed += amount
-        end = (2 * whole * passed + total) // (2 * total) if total else 0
-        found.append(end - taken)
-        taken = end
-    return tuple(found)

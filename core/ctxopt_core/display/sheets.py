@@ -7,7 +7,6 @@ from functools import singledispatch
 
 from ctxopt_core.budget.shares import Allocation
 from ctxopt_core.display.document_table import half_and_half
-from ctxopt_core.display.previews import with_previews
 from ctxopt_core.display.report_sheet import MOST_NOTES, history_bar, sheet_of_report
 from ctxopt_core.display.sheet import Bar, Row, Sheet, Table, columns, filled, in_words, more_rows, segments
 from ctxopt_core.documents.packing import Packing
@@ -36,11 +35,6 @@ sheet_of.register(FitReport, sheet_of_report)
 @sheet_of.register
 def _(fitted: FittedContext) -> Sheet:
     return sheet_of_report(fitted.report)
-
-
-def sheet_with_content(fitted: FittedContext) -> Sheet:
-    """Return what is shown of a fitted request, with the beginnings of its texts."""
-    return with_previews(sheet_of(fitted), fitted)
 
 
 @sheet_of.register

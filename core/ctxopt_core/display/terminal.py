@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ctxopt_core.display.palette import INK, LOOKS
-from ctxopt_core.display.sheet import FULL, Bar, Sheet, Table, divided
+from ctxopt_core.display.sheet import FULL, Bar, Sheet, Table
 from ctxopt_core.text.display_text import preview
 
 _LONGEST_CELL = 200  # characters: a few lines of a terminal, which folds them
@@ -38,8 +38,7 @@ class TerminalBar:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         length = max(1, options.max_width * self._bar.extent // FULL)
         line = Text(no_wrap=True, overflow="crop")
-        cells = divided(length, [segment.amount for segment in self._bar.shown])
-        for segment, width in zip(self._bar.shown, cells, strict=True):
+        for segment, width in zip(self._bar.shown, self._bar.widths(length), strict=True):
             look = LOOKS[segment.kind]
             name = f"{segment.name} {segment.amount:,}"
             content = f" {name} ".center(width, look.fill) if len(name) + 4 <= width else look.fill * width

@@ -35,13 +35,7 @@ def display_width(text: str) -> int:
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """Return a string with blanks up to a number of columns; a longer one is not cut.
-
-    Args:
-        text: The string.
-        columns: How many columns it is to take.
-        right: Whether the blanks are before it.
-    """
+    """Return a string with blanks after it (`right`: before it) up to a number of columns; a longer one is not cut."""
     blanks = " " * (columns - display_width(text))
     return blanks + text if right else text + blanks
 

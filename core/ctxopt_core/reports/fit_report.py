@@ -1,4 +1,4 @@
-"""What was kept, cut and dropped, and why: counts and reasons, never content."""
+"""The report of a fit: what was kept, cut and dropped, and why, as counts and reasons without content."""
 
 from __future__ import annotations
 
@@ -8,53 +8,61 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ctxopt_core.displayed import Displayed
-from ctxopt_core.reports.rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, State, Stretch
+from ctxopt_core.reports.rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, Stretch
 
 if TYPE_CHECKING:
     from ctxopt_core.models.cost import RequestCost
     from ctxopt_core.models.prices import Prices
 
-__all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "SectionReport", "State", "Stretch"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport(Displayed):
-    """The account of one fit. It holds counts, ids and reasons, and no content.
+    """The report of one fit. It holds counts, ids and reasons, and no content.
 
     Figures that need the whole input (`tokens_before`, `tokens_saved`, `ratio`, `cost`, the `before` of a component,
-    `history_strip`; for an unchanged request also `tokens_after`) are counted when they are asked for. What a notebook
-    shows of it has them all.
+    `history_strip`; for an unchanged request also `tokens_after`) are counted when they are read. A notebook shows all
+    of them.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, Document, plan
+        >>> documents = [Document(id="long", text="x" * 900), Document(id="short", text="The sky is blue.")]
+        >>> request = ContextRequest(query="Why is it blue?", documents=documents)
+        >>> report = plan(request, ContextBudget(target_tokens=60), counter=CallableCounter(len))
+        >>> report.tokens_before, report.tokens_after, report.within_budget
+        (945, 43, True)
+        >>> [(row.id, row.reason) for row in report.dropped_documents]
+        [('long', 'budget')]
 
     Args:
-        input_budget: The most that the rendered request may count, in tokens.
+        input_budget: The most tokens that the rendered request may have.
         fixed: Tokens that are not budgeted: template, tool schemas, renderer, and what is kept of sections.
         reserve: Tokens kept free for the answer and for safety.
         unchanged: Whether the request fitted as it was.
-        counted_after: What the fitted request counts; None for an unchanged one that was not counted.
+        counted_after: Tokens of the fitted request; None for an unchanged one that was not counted.
         model: The model's name, if known.
         context_window: Its window in tokens, if known.
-        window_source: Where that figure comes from.
+        window_source: Which source the window comes from.
         encoding: The tokenizer.
         exact: Whether counts are exact; False for an estimate.
-        documents: What became of each document.
-        history: What became of the conversation.
-        sections: What became of each section.
+        documents: The outcome of each document.
+        history: The outcome of the conversation.
+        sections: The outcome of each section.
         strategy: The history strategy that was used.
-        fallback: What was used instead where a strategy failed.
+        fallback: The strategy that was used instead of one that failed.
         reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before,
-            byte for byte; None for a request that was not cut, since it repeats all of it.
+            byte for byte, so that a prompt cache has them; None for a request that was not cut, since it repeats all.
         notes: Fallbacks and choices that the caller should know of.
         prices: The user's own prices, by model id.
         budgets: Tokens that each component was allowed; None when nothing was cut.
-        after: Tokens that each component takes.
+        after: Tokens of each component in the fitted request.
         cumulative_score: Sum of the scores of the kept documents; None when nothing was cut.
         selection: How documents were chosen: `score`, `passages`, `density` or `optimal`; None when all were kept.
         score_order_share: With the optimal selection, the share of the best sum of scores that taking the best-scored
             documents that fit would have reached.
-        count_before: Counts the whole input when it is asked for.
-        count_documents: Counts every document when it is asked for.
-        count_sections: Counts what is kept of every section when it is asked for.
-        count_history: Tells what became of the turns, oldest first, when it is asked for.
+        count_before: Returns the tokens of each component as it came, and of the whole request.
+        count_documents: Returns the tokens of every document.
+        count_sections: Returns the tokens that are kept of every section.
+        count_history: Returns the outcome of the turns, oldest first.
     """
 
     input_budget: int
@@ -103,22 +111,22 @@ class FitReport(Displayed):
 
     @property
     def tokens_before(self) -> int:
-        """What the request counted before, rendered."""
+        """Tokens of the rendered request as it came."""
         return self._before["whole"]
 
     @property
     def tokens_after(self) -> int:
-        """What the rendered request counts now."""
+        """Tokens of the rendered request that was fitted."""
         return self.tokens_before if self.counted_after is None else self.counted_after
 
     @property
     def tokens_saved(self) -> int:
-        """Tokens that were saved; never negative."""
+        """Tokens that were saved, at least 0."""
         return max(0, self.tokens_before - self.tokens_after)
 
     @property
     def ratio(self) -> float:
-        """Output over input; 1 for an empty input."""
+        """`tokens_after` over `tokens_before`; 1 for an empty request."""
         return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
 
     @cached_property
@@ -141,7 +149,7 @@ class FitReport(Displayed):
 
     @property
     def within_budget(self) -> bool:
-        """Whether the promise is kept: what leaves counts at most the input budget."""
+        """Whether the fitted request has at most as many tokens as the input budget."""
         return self.tokens_after <= self.input_budget
 
     @property
@@ -161,7 +169,7 @@ class FitReport(Displayed):
 
     @cached_property
     def history_strip(self) -> tuple[Stretch, ...]:
-        """What became of the turns of the conversation, from the oldest to the newest."""
+        """The outcome of the turns of the conversation, from the oldest to the newest."""
         return tuple(self.count_history())
 
     def to_dict(self) -> dict[str, Any]:
@@ -184,11 +192,12 @@ class FitReport(Displayed):
         return self.to_text()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the figures; what needs the input is counted now."""
-        state = dict(self.__dict__)
-        state["_before"] = self._before
-        state["document_tokens"], state["section_tokens"] = self.document_tokens, self.section_tokens
-        state["history_strip"] = self.history_strip
-        state["count_before"], state["count_documents"], state["count_sections"] = dict, tuple, tuple
-        state["count_history"] = tuple
-        return state
+        """Pickle the figures; those that need the input are counted now, since the input is not pickled."""
+        return self.__dict__ | {
+            "_before": self._before,
+            "document_tokens": self.document_tokens,
+            "section_tokens": self.section_tokens,
+            "history_strip": self.history_strip,
+            **dict.fromkeys(("count_documents", "count_sections", "count_history"), tuple),
+            "count_before": dict,
+        }

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ctxopt_core.reports.fit_report import FitReport
-    from ctxopt_core.reports.rows import HistoryReport
 
 
 def as_dict(report: FitReport) -> dict[str, Any]:
@@ -55,7 +53,9 @@ def as_dict(report: FitReport) -> dict[str, Any]:
 
 def as_event(report: FitReport) -> dict[str, Any]:
     """Return the figures that are known without counting the whole input, as plain values."""
-    states = [row.state for row in report.documents]
+    states, history = [row.state for row in report.documents], report.history
+    # Sections that were not cut are as large as they came, and are not counted for this.
+    tokens = (None,) * len(report.sections) if report.unchanged else report.section_tokens
     return {
         "model": report.model,
         "context_window": report.context_window,
@@ -68,29 +68,17 @@ def as_event(report: FitReport) -> dict[str, Any]:
         "unchanged": report.unchanged,
         "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
         "selection": report.selection,
-        "messages": {"given": report.history.messages, "kept": report.history.kept},
-        "history": _history_known(report.history),
-        "sections": _sections_known(report),
-        "components": None if report.budgets is None else _known(report.budgets, report.after),
+        "messages": {"given": history.messages, "kept": history.kept},
+        "history": {
+            "shortened": history.shortened,
+            "summarized": history.summarized,
+            "dropped": dict(history.reasons),
+            "turns": history.turns,
+        },
+        "sections": [{**asdict(row), "tokens": count} for row, count in zip(report.sections, tokens, strict=True)],
+        "components": None
+        if report.budgets is None
+        else {name: {"budget": budget, "after": report.after.get(name, 0)} for name, budget in report.budgets.items()},
         "strategy": report.strategy,
         "fallback": report.fallback,
     }
-
-
-def _history_known(history: HistoryReport) -> dict[str, Any]:
-    return {
-        "shortened": history.shortened,
-        "summarized": history.summarized,
-        "dropped": dict(history.reasons),
-        "turns": history.turns,
-    }
-
-
-def _sections_known(report: FitReport) -> list[dict[str, Any]]:
-    """Sections that were not cut are as large as they came, and not counted for this."""
-    tokens = (None,) * len(report.sections) if report.unchanged else report.section_tokens
-    return [{**asdict(row), "tokens": count} for row, count in zip(report.sections, tokens, strict=True)]
-
-
-def _known(budgets: Mapping[str, int], after: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    return {name: {"budget": budget, "after": after.get(name, 0)} for name, budget in budgets.items()}

@@ -16,9 +16,9 @@ from ctxopt_core.text.display_text import preview
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
-_LONGEST_NAME = 60
-_MOST_TICKS = 6
-_CLOSEST_TICKS = 8
+_LONGEST_NAME = 60  # characters: a longer name in the legend would leave no space for the curves
+_MOST_TICKS = 6  # ticks: a legend of long names makes the axes narrow
+_CLOSEST_TICKS = 8  # of the axis' length: ticks that are closer than an eighth of it would touch each other
 _UNITS = {
     "budget": "input budget (tokens)",
     "fraction": "input budget (part of the uncut request)",
@@ -66,15 +66,18 @@ def _name_axes(axes: Axes, curves: Curves) -> None:
 
 
 def _ticks(across: list[float]) -> Locator:
-    """Return ticks at the values that were tried, or round ones where those are many or close to each other."""
+    """Return ticks at the values that were tried, or at round values where those are many or close to each other."""
     gaps = [after - before for before, after in pairwise(across)]
     if 1 < len(across) <= _MOST_TICKS and min(gaps) * _CLOSEST_TICKS >= across[-1] - across[0]:
         return FixedLocator(across)
-    return MaxNLocator(_MOST_TICKS)  # a legend of long names leaves little room
+    return MaxNLocator(_MOST_TICKS)
 
 
 def _add_legend(axes: Axes, by: str, curves: tuple[Curve, ...]) -> None:
-    """Beside the curves, so that it hides none; names are no formulas, and one that begins with `_` is a name, too."""
+    """Add a legend beside the curves, so that it hides none; names are not read as formulas.
+
+    matplotlib leaves out names that begin with `_`, hence the space before each.
+    """
     names = [f"\N{HAIR SPACE}{preview(curve.name, _LONGEST_NAME)}" for curve in curves]
     legend = axes.legend(axes.get_lines(), names, title=_heading(by), loc="upper left", bbox_to_anchor=(1.0, 1.0))
     for text in legend.get_texts():

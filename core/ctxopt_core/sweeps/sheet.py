@@ -1,54 +1,39 @@
-"""A sweep as a table that is read by people: the settings that differ, and what they lead to."""
+"""A sweep as a table to read: the settings that differ, and their results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ctxopt_core.display.sheet import Column, Row, Sheet, Table
+from ctxopt_core.display.sheet import Row, Sheet, Table, columns, filled
 from ctxopt_core.sweeps.curves import shares_of
-from ctxopt_core.sweeps.rows import SweepRow
+from ctxopt_core.sweeps.rows import TEXT_COLUMNS, SweepRow
 
-_MOST_ROWS = 200
+_MOST_ROWS = 200  # rows: what a notebook shows at once; `to_frame` has them all
 _CAPTION = "Tokens by setting; documents kept whole + in part, messages kept of all; more columns are in to_frame()"
 
 
 def sheet_of_sweep(rows: Sequence[SweepRow]) -> Sheet:
-    """Return what is shown of a sweep. Settings that are the same in every row are said once, above the table."""
+    """Return what is shown of a sweep. A setting that is the same in every row is a fact above the table."""
     same = [heading for heading, cell in _SETTINGS.items() if len(set(map(cell, rows))) == 1]
-    cells = {heading: cell for heading, cell in (_SETTINGS | _FIGURES).items() if heading not in same}
-    cells = {heading: cell for heading, cell in cells.items() if any(map(cell, rows))}
+    cells = {h: cell for h, cell in (_SETTINGS | _FIGURES).items() if h not in same and any(map(cell, rows))}
     more = len(rows) - _MOST_ROWS
     table = Table(
         caption=_CAPTION,
-        columns=tuple(_column(heading) for heading in cells),
+        columns=columns(*cells, numeric=cells.keys() - TEXT_COLUMNS - {"shares"}, foreign=TEXT_COLUMNS),
         rows=tuple(Row(cells=tuple(cell(row) for cell in cells.values())) for row in rows[:_MOST_ROWS]),
         more=f"... and {more:,} more rows" if more > 0 else "",
     )
     failed = sum(row.error is not None for row in rows)
     return Sheet(
         title=f"Sweep: {len(rows):,} rows" + (f", {failed:,} of them without a fit" if failed else ""),
-        facts=tuple(
-            (heading, text) for heading in same if heading != "request" and (text := _SETTINGS[heading](rows[0]))
-        ),
+        facts=filled((heading, _SETTINGS[heading](rows[0])) for heading in same if heading != "request"),
         tables=(table,) if rows else (),
     )
 
 
-def _column(heading: str) -> Column:
-    foreign = heading in ("strategy", "selection", "fallback", "error")
-    return Column(name=heading, numeric=not foreign and heading != "shares", foreign=foreign)
-
-
-def _tokens(name: str) -> Callable[[SweepRow], str]:
-    return lambda row: "" if getattr(row, name) is None else f"{getattr(row, name):,}"
-
-
-def _number(name: str, before: str = "") -> Callable[[SweepRow], str]:
-    return lambda row: "" if getattr(row, name) is None else f"{before}{getattr(row, name):.3g}"
-
-
-def _text(name: str) -> Callable[[SweepRow], str]:
-    return lambda row: getattr(row, name) or ""
+def _shown(name: str, form: str = "", before: str = "") -> Callable[[SweepRow], str]:
+    """Return the function that shows a column of a row in a format; empty where the row has no value."""
+    return lambda row: "" if getattr(row, name) is None else f"{before}{getattr(row, name):{form}}"
 
 
 def _saved(row: SweepRow) -> str:
@@ -66,25 +51,25 @@ def _messages(row: SweepRow) -> str:
 
 
 _SETTINGS: dict[str, Callable[[SweepRow], str]] = {
-    "request": _tokens("request"),
-    "budget": _tokens("budget"),
-    "fraction": _number("fraction"),
+    "request": _shown("request", ","),
+    "budget": _shown("budget", ","),
+    "fraction": _shown("fraction", ".3g"),
     "shares": shares_of,
-    "strategy": _text("strategy"),
-    "selection": _text("selection"),
+    "strategy": _shown("strategy"),
+    "selection": _shown("selection"),
 }
 _FIGURES: dict[str, Callable[[SweepRow], str]] = {
-    "total": _tokens("tokens_after"),
+    "total": _shown("tokens_after", ","),
     "tokens_saved": _saved,
-    "system": _tokens("system_after"),
-    "query": _tokens("query_after"),
-    "documents": _tokens("documents_after"),
-    "history": _tokens("history_after"),
+    "system": _shown("system_after", ","),
+    "query": _shown("query_after", ","),
+    "documents": _shown("documents_after", ","),
+    "history": _shown("history_after", ","),
     "whole + part": _documents,
     "messages": _messages,
-    "evidence": _number("evidence"),
-    "cost": _number("cost", "$"),
-    "cost saved": _number("cost_saved", "$"),
-    "fallback": _text("fallback"),
-    "error": _text("error"),
+    "evidence": _shown("evidence", ".3g"),
+    "cost": _shown("cost", ".3g", "$"),
+    "cost saved": _shown("cost_saved", ".3g", "$"),
+    "fallback": _shown("fallback"),
+    "error": _shown("error"),
 }

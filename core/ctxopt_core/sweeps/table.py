@@ -1,4 +1,4 @@
-"""The table of a sweep: a sequence of rows that can be read, stored, drawn and shown."""
+"""The table of a sweep: a sequence of rows that can be stored, plotted and shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ctxopt_core.display.sheet import Sheet
 from ctxopt_core.display.sheets import sheet_of
-from ctxopt_core.displayed import Displayed
+from ctxopt_core.displayed import NO_MATPLOTLIB, Displayed
+from ctxopt_core.runtime.optional_packages import needs
 from ctxopt_core.sweeps.rows import COLUMNS, DECIMAL_COLUMNS, TEXT_COLUMNS, SweepRow
 from ctxopt_core.sweeps.sheet import sheet_of_sweep
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-
+_NO_PANDAS = "`to_frame` needs pandas; install it with: pip install pandas, or use `to_dicts` or `to_csv`"
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -49,27 +50,24 @@ class Sweep(Displayed, Sequence[SweepRow]):
     def to_csv(self) -> str:
         """Return the table as CSV with a heading; what is missing is empty.
 
-        A text that a spreadsheet would take for a formula has an apostrophe before it.
+        A string that a spreadsheet would read as a formula has an apostrophe before it.
         """
         written = StringIO()
         writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in self.to_dicts())
+        for row in self.to_dicts():
+            formulas = {n: f"'{v}" for n, v in row.items() if isinstance(v, str) and v.startswith(_FORMULA_STARTS)}
+            writer.writerow(row | formulas)
         return written.getvalue()
 
     def to_frame(self) -> DataFrame:
-        """Return the table as a pandas DataFrame. Numbers of tokens stay whole where a row has none.
+        """Return the table as a pandas DataFrame. Columns of tokens hold integers, also where a row has none.
 
         Raises:
             ImportError: pandas is not installed.
         """
-        try:
+        with needs("pandas", _NO_PANDAS):
             import pandas as pd
-        except ModuleNotFoundError as error:
-            if error.name != "pandas":
-                raise
-            message = "`to_frame` needs pandas; install it with: pip install pandas, or use `to_dicts` or `to_csv`"
-            raise ImportError(message) from error
         frame = pd.DataFrame(self.to_dicts(), columns=list(COLUMNS))
         return frame.astype({name: _pandas_type(name) for name in COLUMNS})
 
@@ -91,21 +89,12 @@ class Sweep(Displayed, Sequence[SweepRow]):
         from ctxopt_core.sweeps.curves import curves_of
 
         curves = curves_of(self.rows, x, y, by)
-        try:
+        with needs("matplotlib", NO_MATPLOTLIB):
             from ctxopt_core.sweeps.figure import figure_of
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] != "matplotlib":
-                raise
-            message = "`plot` needs matplotlib; install it with: pip install 'ctxopt-core[notebook]'"
-            raise ImportError(message) from error
         return figure_of(curves)
 
     def __str__(self) -> str:
         return self._plain_text()
-
-
-def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def _pandas_type(column: str) -> str:
