@@ -93,7 +93,7 @@ def test_a_broken_paste_is_told_beside_the_box_and_the_last_results_stay(playgro
 
     assert "not JSON" in playground.problem
     assert "ctxopt-problem" in playground._page.history.status.value
-    assert "From before" in playground._page.outcomes.glance.value
+    assert "From before" in playground._page.outcomes.summary.value
     assert "What is below is from before" in playground._page.outcomes.status.value
     assert [one.tokens_after for one in playground.comparison.outcomes] == [one.tokens_after for one in before.outcomes]
     playground.history = [ASKED]

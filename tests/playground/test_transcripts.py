@@ -123,7 +123,7 @@ def test_what_tools_say_is_read_as_said_by_the_assistant():
     found = read_history("Human: Which key?\nAI: \nTool: 777\nAI: Key 777.")
 
     assert [message.role for message in found.request.history] == ["user", "assistant", "assistant", "assistant"]
-    assert "what tools said" in found.notes[0]
+    assert "what tools returned" in found.notes[0]
 
 
 SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System"}

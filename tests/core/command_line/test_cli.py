@@ -98,12 +98,12 @@ def text_of(value):
 @pytest.mark.parametrize(
     ("text", "tokens", "kind"),
     [
-        pytest.param("hello world", 2, "a text", id="a text"),
-        pytest.param("", 0, "a text", id="nothing"),
-        pytest.param("<|endoftext|>", 7, "a text", id="a special token is text"),
-        pytest.param('{"not": "a request"}', 7, "a text", id="other JSON"),
-        pytest.param("[1, 2]", 6, "a text", id="a list of numbers"),
-        pytest.param("{broken", 2, "a text", id="broken JSON"),
+        pytest.param("hello world", 2, "text", id="a text"),
+        pytest.param("", 0, "text", id="nothing"),
+        pytest.param("<|endoftext|>", 7, "text", id="a special token is text"),
+        pytest.param('{"not": "a request"}', 7, "text", id="other JSON"),
+        pytest.param("[1, 2]", 6, "text", id="a list of numbers"),
+        pytest.param("{broken", 2, "text", id="broken JSON"),
         pytest.param(text_of([HELLO]), 9, "a request of 1 messages", id="a list of messages"),
         pytest.param(text_of({"messages": [HELLO]}), 9, "a request of 1 messages", id="a request"),
         pytest.param(text_of({"messages": [HELLO], "model": "x"}), 9, "a request of 1 messages", id="its model"),
@@ -204,7 +204,7 @@ def test_anthropic_blocks_are_known_without_a_system_prompt():
 
 def test_the_help_names_the_usual_commands_first_and_each_in_a_whole_sentence():
     told = re.findall(r"^  ([a-z]+)  +(.+)$", run("--help").stdout.partition("Commands:")[2], re.MULTILINE)
-    assert [name for name, _ in told] == ["fit", "plan", "explain", "count", "window", "bench"]
+    assert [name for name, _ in told] == ["fit", "plan", "explain", "count", "window"]
     assert all(sentence.endswith(".") and not sentence.endswith("...") for _, sentence in told)
 
 
