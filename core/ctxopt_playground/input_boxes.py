@@ -84,7 +84,7 @@ def text_of_file(content: bytes) -> str:
 
 
 class PastedBox(Generic[Value]):
-    """A text box with a button for files. A loaded file is put into the box, so that the box always shows the content.
+    """A box for text, with a button for files. A loaded file is put into the box, which always shows the content.
 
     Args:
         label: The label of the box.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ctxopt_core.display.sheet import Point, Row, Table, columns, in_words, more_rows
+from ctxopt_core.display.sheet import Point, Row, Table, in_words, more_rows
 from ctxopt_core.documents.ranking import as_float
 from ctxopt_core.reports.rows import DocumentReport
 from ctxopt_core.text.display_text import preview
@@ -26,7 +26,9 @@ def document_table(documents: Sequence[DocumentReport], tokens: Sequence[int]) -
     counts = {state: states.count(state) for state in ("kept", "partial", "dropped")}
     return Table(
         caption=f"Documents: {in_words(counts)}" + (" (density: score for 1,000 tokens)" if scored else ""),
-        columns=columns(*names, numeric=("score", "tokens", "density"), foreign=("document",)),
+        columns=names,
+        numeric=("score", "tokens", "density"),
+        foreign=("document",),
         rows=tuple(_row(documents[index], tokens[index], names) for index in shown),
         more=more_rows(len(documents), len(shown)),
     )

@@ -6,7 +6,9 @@ Text and page have the colors of the style that matplotlib is set to, so that it
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from io import BytesIO
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -25,6 +27,7 @@ _LONGEST_TITLE = 110  # characters: as many as fit in the width at the size of a
 _LONGEST_LEGEND = 90  # characters: a longer legend has four columns and several lines
 _SHARE_FOR_A_CHARACTER = 0.0095  # of the width: a character at size 9, so that no label leaves its segment
 _EDGE = (0.5, 0.5, 0.5, 0.6)  # red, green, blue and opacity: a gray that is seen on light and on dark
+_LEGEND: Mapping[str, Any] = {"fontsize": 8.5, "frameon": False, "borderpad": 0}
 _MARKERS = {"kept": "o", "partial": "^", "dropped": "x"}
 
 
@@ -103,13 +106,11 @@ def _explain(axes: Axes, segments: list[Segment]) -> None:
         loc="upper left",
         bbox_to_anchor=(0, 0),
         ncols=len(labels) if sum(map(len, labels)) <= _LONGEST_LEGEND else 4,
-        fontsize=8.5,
-        frameon=False,
-        borderpad=0,
         borderaxespad=0.2,
         handlelength=1.4,
         handletextpad=0.5,
         columnspacing=1.4,
+        **_LEGEND,
     )
 
 
@@ -136,9 +137,7 @@ def _draw_points(axes: Axes, points: tuple[Point, ...]) -> None:
     axes.set_axisbelow(True)
     axes.set_facecolor("none")
     axes.spines[:].set_visible(False)
-    axes.legend(
-        loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8.5, frameon=False, borderpad=0, handletextpad=0.2
-    )
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, handletextpad=0.2, **_LEGEND)
 
 
 def _plain(text: str) -> str:

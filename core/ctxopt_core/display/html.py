@@ -10,7 +10,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from ctxopt_core.display.palette import INK, LOOKS, Look
-from ctxopt_core.display.sheet import Bar, Column, Row, Segment, Sheet, Table
+from ctxopt_core.display.sheet import Bar, Row, Segment, Sheet, Table
 from ctxopt_core.text.display_text import preview
 
 _LONGEST_TEXT = 400  # characters of a cell, label or note: a few lines, and a page of them stays small
@@ -134,31 +134,26 @@ def _add_table(parent: Element, table: Table) -> None:
     _add(element, "caption", table.caption)
     headings = _add(_add(element, "thead"), "tr")
     for column in table.columns:
-        _add(headings, "th", column.name, class_="ctxopt-figure" if column.numeric else "", scope="col")
+        _add(headings, "th", column, class_="ctxopt-figure" if column in table.numeric else "", scope="col")
     body = _add(element, "tbody")
     for row in table.rows:
-        _add_row(body, row, table.columns)
+        _add_row(body, row, table)
     if table.more:
         cell = _add(_add(_add(element, "tfoot"), "tr"), "td", table.more)
         cell.set("colspan", str(len(table.columns)))
 
 
-def _add_row(body: Element, row: Row, columns: tuple[Column, ...]) -> None:
+def _add_row(body: Element, row: Row, table: Table) -> None:
     line = _add(body, "tr")
-    for position, (cell, column) in enumerate(zip(row.cells, columns, strict=True)):
-        kind = _column_class(column)
+    for position, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
+        foreign = column in table.foreign
+        kind = "ctxopt-figure" if column in table.numeric else "ctxopt-foreign" if foreign else ""
         box = _add(line, "td", class_=kind) if position else _add(line, "th", class_=kind, scope="row")
         if row.kind is not None and not position:
             box.set("class", f"{kind} ctxopt-marked".strip())
             mark = _add(box, "span", class_=f"ctxopt-mark ctxopt-{row.kind}")
             mark.set("aria-hidden", "true")
-        _add(box, "bdi" if column.foreign else "span", cell)
-
-
-def _column_class(column: Column) -> str:
-    if column.numeric:
-        return "ctxopt-figure"
-    return "ctxopt-foreign" if column.foreign else ""
+        _add(box, "bdi" if foreign else "span", cell)
 
 
 def _rule(kind: str, look: Look) -> str:

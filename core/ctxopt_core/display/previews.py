@@ -6,7 +6,7 @@ from dataclasses import replace
 from heapq import nlargest
 
 from ctxopt_core.display.document_table import outcome_in_words, shown_indices
-from ctxopt_core.display.sheet import Row, Sheet, Table, columns, more_rows
+from ctxopt_core.display.sheet import Row, Sheet, Table, more_rows
 from ctxopt_core.fitting.fitted_context import FittedContext, shortened_message
 from ctxopt_core.messages.message import Message
 from ctxopt_core.text.display_text import preview
@@ -30,7 +30,8 @@ def _prompt_table(fitted: FittedContext) -> Table:
     shown = texts[:_MOST_TEXTS]
     return Table(
         caption="Beginnings of system prompt, query and sections",
-        columns=columns("part", "text", foreign=("part", "text")),
+        columns=("part", "text"),
+        foreign=("part", "text"),
         rows=tuple(Row(cells=(name, _preview(text))) for name, text in shown),
         more=more_rows(len(texts), len(shown)),
     )
@@ -45,7 +46,8 @@ def _document_table(fitted: FittedContext) -> Table:
         rows.append(Row(cells=cells, kind=row.state))
     return Table(
         caption="Beginnings of documents",
-        columns=columns("document", "outcome", "text", foreign=("document", "text")),
+        columns=("document", "outcome", "text"),
+        foreign=("document", "text"),
         rows=tuple(rows),
         more=more_rows(len(given), len(shown)),
     )
@@ -55,7 +57,9 @@ def _message_table(fitted: FittedContext) -> Table:
     shown = sorted(_chosen_messages(fitted))
     return Table(
         caption="Beginnings of messages, oldest first",
-        columns=columns("message", "role", "outcome", "text", numeric=("message",), foreign=("role", "text")),
+        columns=("message", "role", "outcome", "text"),
+        numeric=("message",),
+        foreign=("role", "text"),
         rows=tuple(_message_row(fitted, index) for index in shown),
         more=more_rows(len(fitted.request.history), len(shown)),
     )

@@ -13,7 +13,6 @@ from ctxopt_core.display.sheet import (
     Segment,
     Sheet,
     Table,
-    columns,
     filled,
     in_words,
     more_rows,
@@ -115,9 +114,7 @@ def _parts_table(report: FitReport) -> Table:
     if outside:
         rows.append(Row(cells=("outside the budget", "", "", f"{outside:,}"), kind="outside"))
     numeric = ("budget", "before", "after")
-    return Table(
-        caption="Tokens by part of the window", columns=columns("part", *numeric, numeric=numeric), rows=tuple(rows)
-    )
+    return Table(caption="Tokens by part of the window", columns=("part", *numeric), numeric=numeric, rows=tuple(rows))
 
 
 def window_bars(report: FitReport) -> tuple[Bar, Bar]:
@@ -191,7 +188,8 @@ def _history_table(history: HistoryReport, strip: Sequence[Stretch]) -> Table:
     )
     return Table(
         caption=f"Conversation: {', '.join(sizes)}",
-        columns=columns("outcome", "turns", "messages", numeric=("turns", "messages")),
+        columns=("outcome", "turns", "messages"),
+        numeric=("turns", "messages"),
         rows=tuple(rows),
         more="A message says what was left out." if history.placeholder else "",
     )
@@ -202,7 +200,9 @@ def _section_table(report: FitReport) -> Table:
     shown, numeric = given[:_MOST_SECTIONS], ("entries", "kept", "tokens kept")
     return Table(
         caption="Sections",
-        columns=columns("section", *numeric, numeric=numeric, foreign=("section",)),
+        columns=("section", *numeric),
+        numeric=numeric,
+        foreign=("section",),
         rows=tuple(Row(cells=(row.name, f"{row.entries:,}", f"{row.kept:,}", f"{tokens:,}")) for row, tokens in shown),
         more=more_rows(len(given), len(shown)),
     )

@@ -69,21 +69,6 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """A column of a table.
-
-    Args:
-        name: Its heading.
-        numeric: Whether it holds figures, which are aligned to the right.
-        foreign: Whether it holds strings of the caller's, which may run from right to left.
-    """
-
-    name: str
-    numeric: bool = False
-    foreign: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """A row of a table: its cells, and which color and pattern it is marked with, if any."""
 
@@ -97,13 +82,17 @@ class Table:
 
     Args:
         caption: What it holds.
-        columns: Its columns; the first names the row.
+        columns: The headings of its columns; the first column names the row.
+        numeric: The columns with figures, which are aligned to the right.
+        foreign: The columns with strings of the caller's, which may run from right to left.
         rows: The rows that are shown.
         more: What is not shown of it, as a sentence; empty when all is.
     """
 
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[str, ...]
+    numeric: Collection[str] = ()
+    foreign: Collection[str] = ()
     rows: tuple[Row, ...]
     more: str = ""
 
@@ -136,11 +125,6 @@ class Sheet:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
-
-
-def columns(*names: str, numeric: Collection[str] = (), foreign: Collection[str] = ()) -> tuple[Column, ...]:
-    """Return a column for each name; `numeric` and `foreign` list the names of those that are."""
-    return tuple(Column(name=name, numeric=name in numeric, foreign=name in foreign) for name in names)
 
 
 def segments(amounts: Mapping[str, int]) -> tuple[Segment, ...]:

@@ -8,7 +8,7 @@ from functools import singledispatch
 from ctxopt_core.budget.shares import Allocation
 from ctxopt_core.display.document_table import half_and_half
 from ctxopt_core.display.report_sheet import MOST_NOTES, history_bar, sheet_of_report
-from ctxopt_core.display.sheet import Bar, Row, Sheet, Table, columns, filled, in_words, more_rows, segments
+from ctxopt_core.display.sheet import Bar, Row, Sheet, Table, filled, in_words, more_rows, segments
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.report_builder import message_stretches
@@ -45,11 +45,17 @@ def _(allocation: Allocation) -> Sheet:
         Row(cells=(name, f"{amount:,}", f"{amount / total:.1%}" if total else ""), kind=name)
         for name, amount in tokens.items()
     )
-    headings = columns("component", "tokens", "share", numeric=("tokens", "share"))
     return Sheet(
         title="Allocation",
         bars=(Bar(label=f"The components may use {total:,} tokens", segments=segments(tokens)),),
-        tables=(Table(caption="Tokens by component", columns=headings, rows=tuple(rows)),),
+        tables=(
+            Table(
+                caption="Tokens by component",
+                columns=("component", "tokens", "share"),
+                numeric=("tokens", "share"),
+                rows=tuple(rows),
+            ),
+        ),
     )
 
 
@@ -86,7 +92,8 @@ def _packing_table(packing: Packing) -> Table:
     numeric = ("document", "rank", "tokens")
     return Table(
         caption="Documents by index",
-        columns=columns(*numeric, "outcome", numeric=numeric),
+        columns=(*numeric, "outcome"),
+        numeric=numeric,
         rows=tuple(rows),
         more=more_rows(len(packing.kept) + len(dropped), len(shown)),
     )

@@ -23,7 +23,10 @@ def as_renderable(sheet: Sheet) -> Group:
     for bar in sheet.bars:
         parts += [Text(_line(bar.label)), TerminalBar(bar)]
     if sheet.facts:
-        parts.append(_facts(sheet))
+        facts = RichTable(box=None, show_header=False, pad_edge=False)
+        for name, value in sheet.facts:
+            facts.add_row(Text(_line(name)), Text(_line(value)))
+        parts.append(facts)
     parts += map(_table, sheet.tables)
     parts += (Text(_line(f"note: {note}")) for note in sheet.notes)
     return Group(*parts)
@@ -50,18 +53,11 @@ class TerminalBar:
         return Measurement(min(_NARROWEST_BAR, options.max_width), options.max_width)
 
 
-def _facts(sheet: Sheet) -> RichTable:
-    table = RichTable(box=None, show_header=False, pad_edge=False)
-    for name, value in sheet.facts:
-        table.add_row(Text(_line(name)), Text(_line(value)))
-    return table
-
-
 def _table(table: Table) -> RichTable:
     drawn = RichTable(title=Text(_line(table.caption)), title_justify="left", caption_justify="left", box=SIMPLE_HEAD)
     drawn.caption = Text(_line(table.more)) if table.more else None
     for column in table.columns:
-        drawn.add_column(Text(column.name), justify="right" if column.numeric else "left", overflow="fold")
+        drawn.add_column(Text(column), justify="right" if column in table.numeric else "left", overflow="fold")
     for row in table.rows:
         fill = "" if row.kind is None else LOOKS[row.kind].fill + " "
         first, *others = map(_line, row.cells)

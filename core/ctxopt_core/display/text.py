@@ -58,12 +58,9 @@ def as_text(sheet: Sheet) -> str:
 
 
 def _table(table: Table) -> list[str]:
-    rows = [
-        tuple(column.name for column in table.columns),
-        *(tuple(preview(cell, _LONGEST_CELL) for cell in row.cells) for row in table.rows),
-    ]
-    numeric = [column.numeric for column in table.columns]
-    return [*aligned(rows, numeric), *([table.more] if table.more else [])]
+    rows = [table.columns, *(tuple(preview(cell, _LONGEST_CELL) for cell in row.cells) for row in table.rows)]
+    lines = aligned(rows, [column in table.numeric for column in table.columns])
+    return [*lines, *([table.more] if table.more else [])]
 
 
 def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[str]:

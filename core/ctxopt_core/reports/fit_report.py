@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -174,15 +174,76 @@ class FitReport(Displayed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values, ready for JSON."""
-        from ctxopt_core.reports.serialization import as_dict
-
-        return as_dict(self)
+        return {
+            "model": self.model,
+            "context_window": self.context_window,
+            "window_source": self.window_source,
+            "encoding": self.encoding,
+            "exact": self.exact,
+            "input_budget": self.input_budget,
+            "reserve": self.reserve,
+            "fixed": self.fixed,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "tokens_saved": self.tokens_saved,
+            "ratio": self.ratio,
+            "within_budget": self.within_budget,
+            "unchanged": self.unchanged,
+            "components": {name: asdict(component) for name, component in self.components.items()},
+            "documents": [
+                {**asdict(row), "tokens": tokens}
+                for row, tokens in zip(self.documents, self.document_tokens, strict=True)
+            ],
+            "cumulative_score": self.cumulative_score,
+            "selection": self.selection,
+            "score_order_share": self.score_order_share,
+            "reused_prefix_tokens": self.reused_prefix_tokens,
+            "history": {
+                **asdict(self.history),
+                "dropped": self.history.dropped,
+                "strip": [asdict(stretch) for stretch in self.history_strip],
+            },
+            "sections": [
+                {**asdict(row), "tokens": tokens}
+                for row, tokens in zip(self.sections, self.section_tokens, strict=True)
+            ],
+            "strategy": self.strategy,
+            "fallback": self.fallback,
+            "notes": list(self.notes),
+            "cost": None if self.cost is None else asdict(self.cost),
+        }
 
     def to_event(self) -> dict[str, Any]:
         """Return the figures that are known without counting the whole input, for callbacks and logs."""
-        from ctxopt_core.reports.serialization import as_event
-
-        return as_event(self)
+        states, history = [row.state for row in self.documents], self.history
+        # Sections that were not cut are as large as they came, and are not counted for this.
+        tokens = (None,) * len(self.sections) if self.unchanged else self.section_tokens
+        return {
+            "model": self.model,
+            "context_window": self.context_window,
+            "encoding": self.encoding,
+            "exact": self.exact,
+            "input_budget": self.input_budget,
+            "reserve": self.reserve,
+            "fixed": self.fixed,
+            "tokens_after": self.counted_after,
+            "unchanged": self.unchanged,
+            "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
+            "selection": self.selection,
+            "messages": {"given": history.messages, "kept": history.kept},
+            "history": {
+                "shortened": history.shortened,
+                "summarized": history.summarized,
+                "dropped": dict(history.reasons),
+                "turns": history.turns,
+            },
+            "sections": [{**asdict(row), "tokens": count} for row, count in zip(self.sections, tokens, strict=True)],
+            "components": None
+            if self.budgets is None
+            else {name: {"budget": budget, "after": self.after.get(name, 0)} for name, budget in self.budgets.items()},
+            "strategy": self.strategy,
+            "fallback": self.fallback,
+        }
 
     def to_text(self) -> str:
         """Return the report as aligned lines of text."""

@@ -22,18 +22,8 @@ class Curve:
     points: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curves:
-    """What a figure shows: the columns of its axes, the column that groups rows into curves, and the curves."""
-
-    x: str
-    y: str
-    by: str | None
-    curves: tuple[Curve, ...]
-
-
-def curves_of(rows: Sequence[SweepRow], x: str, y: str, by: str | None) -> Curves:
-    """Return the mean of `y` for each `x` and `by`; no point where a row that belongs to it has an error.
+def curves_of(rows: Sequence[SweepRow], x: str, y: str, by: str | None) -> tuple[Curve, ...]:
+    """Return a curve for each value of `by` with the mean of `y` at each `x`; no point where a row has an error.
 
     Raises:
         ValueError: A column is not one of those that it can be, or no row has a figure in it.
@@ -53,7 +43,7 @@ def curves_of(rows: Sequence[SweepRow], x: str, y: str, by: str | None) -> Curve
             group = "" if by is None else shares_of(row) if by == "shares" else str(getattr(row, by))
             grouped.setdefault(group, {}).setdefault(at, []).append(row)
     curves = (Curve(name=name, points=_points(groups, y)) for name, groups in grouped.items())
-    return Curves(x=x, y=y, by=by, curves=tuple(curve for curve in curves if curve.points))
+    return tuple(curve for curve in curves if curve.points)
 
 
 def shares_of(row: SweepRow) -> str:

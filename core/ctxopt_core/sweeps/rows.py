@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ctxopt_core.budget.shares import COMPONENTS, Shares
+from ctxopt_core.budget.shares import COMPONENTS
 from ctxopt_core.reports.fit_report import FitReport
 
 
@@ -85,11 +85,6 @@ TEXT_COLUMNS = frozenset({"strategy", "selection", "fallback", "error"})
 DECIMAL_COLUMNS = frozenset(
     {"fraction", "ratio", "evidence", "cost", "cost_saved", *(f"{name}_share" for name in COMPONENTS)}
 )
-
-
-def share_columns(shares: Shares) -> dict[str, Any]:
-    """Return the columns of the shares."""
-    return {f"{name}_share": float(getattr(shares, name)) for name in COMPONENTS}
 
 
 def figure_columns(report: FitReport) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from itertools import product
 
 from ctxopt_core.budget.context_budget import ContextBudget
@@ -13,18 +14,20 @@ from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
 from ctxopt_core.models.model_window import ModelWindow
-from ctxopt_core.models.prices import Prices
+from ctxopt_core.models.prices import Prices, read_prices
+from ctxopt_core.models.resolve_window import resolve_window
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.sweeps.evidence import Evidence, Measure, evidence_measure
+from ctxopt_core.sweeps.evidence import Evidence, evidence_measure
 from ctxopt_core.sweeps.progress import Progress, with_progress
-from ctxopt_core.sweeps.rows import SweepRow, figure_columns, share_columns
+from ctxopt_core.sweeps.rows import SweepRow, figure_columns
 from ctxopt_core.sweeps.settings import (
     BudgetSetting,
     DocumentsSetting,
     SharesSetting,
     StrategySetting,
-    SweepSettings,
-    read_settings,
+    budget_for,
+    read_budgets,
+    read_cuts,
 )
 from ctxopt_core.sweeps.table import Sweep
 from ctxopt_core.sweeps.trials import read_whole, trials
@@ -93,48 +96,44 @@ def sweep(
         message = "`request` must be a ContextRequest or several, got none"
         raise ValueError(message)
     requests = tuple(map(read_whole, requests))
-    settings = read_settings(
-        budgets=budgets, shares=shares, strategies=strategies, documents=documents, model=model, prices=prices
+    window = resolve_window(model) if isinstance(model, str) else model
+    if window is not None and not isinstance(window, ModelWindow):
+        message = f"`model` must be a model id, a ModelWindow or None, got {type(window).__name__}"
+        raise TypeError(message)
+    tried = read_budgets(budgets)
+    if prices and window is None and not any(isinstance(one, ContextBudget) and one.window for one in tried):
+        message = "`prices` are by model, and none is known; give `model`, or budgets of `ContextBudget.for_model`"
+        raise ValueError(message)
+    cuts, own_prices = read_cuts(shares, strategies, documents), read_prices(prices or {})
+    options = FitOptions(
+        protect=frozenset((protect,) if isinstance(protect, str) else protect), ranking_query=ranking_query
     )
-    rows = _rows(
-        requests,
-        settings,
-        counter=None if counter is None else counter_for(counter),
-        renderer=renderer or ChatRenderer(),
-        options=FitOptions(
-            protect=frozenset((protect,) if isinstance(protect, str) else protect), ranking_query=ranking_query
-        ),
-        measure=evidence_measure(evidence, requests),
-    )
-    return Sweep(rows=tuple(with_progress(rows, len(requests) * len(settings), progress=progress)))
+    given_counter = None if counter is None else counter_for(counter)
+    rendered = renderer or ChatRenderer()
+    measure = evidence_measure(evidence, requests)
 
+    def uncut_tokens(one: ContextRequest) -> int:
+        of_model = budget_for(1, window, own_prices, int)
+        return count_request(one, counter_of(of_model, given_counter), rendered)
 
-def _rows(
-    requests: Sequence[ContextRequest],
-    settings: SweepSettings,
-    *,
-    counter: TokenCounter | None,
-    renderer: RequestRenderer,
-    options: FitOptions,
-    measure: Measure,
-) -> Iterator[SweepRow]:
-    """Yield the rows of all requests, each as soon as it is fitted."""
-    for (index, request), asked in product(enumerate(requests), settings.budgets):
+    def rows() -> Iterator[SweepRow]:
+        for (index, one), asked in product(enumerate(requests), tried):
+            budget = budget_for(asked, window, own_prices, partial(uncut_tokens, one))
+            for trial in trials(one, budget, cuts, counter_of(budget, given_counter), rendered, options):
+                yield SweepRow(
+                    request=index,
+                    budget=trial.budget.input_budget,
+                    fraction=asked if isinstance(asked, float) else None,
+                    system_share=float(trial.budget.shares.system),
+                    query_share=float(trial.budget.shares.query),
+                    documents_share=float(trial.budget.shares.documents),
+                    history_share=float(trial.budget.shares.history),
+                    strategy=trial.cut.strategy,
+                    selection=trial.cut.selection,
+                    evidence=None if trial.fitted is None else measure(index, trial.fitted),
+                    error=trial.error,
+                    **({} if trial.fitted is None else figure_columns(trial.fitted.report)),
+                )
 
-        def uncut_tokens(budget: ContextBudget, request: ContextRequest = request) -> int:
-            return count_request(request, counter_of(budget, counter), renderer)
-
-        budget = settings.budget_for(asked, uncut_tokens)
-        for trial in trials(request, budget, settings.cuts, counter_of(budget, counter), renderer, options):
-            report = None if trial.fitted is None else trial.fitted.report
-            yield SweepRow(
-                request=index,
-                budget=trial.budget.input_budget,
-                fraction=asked if isinstance(asked, float) else None,
-                strategy=trial.cut.strategy,
-                selection=trial.cut.selection,
-                evidence=None if trial.fitted is None else measure(index, trial.fitted),
-                error=trial.error,
-                **share_columns(trial.budget.shares),
-                **({} if report is None else figure_columns(report)),
-            )
+    total = len(requests) * len(tried) * len(cuts)
+    return Sweep(rows=tuple(with_progress(rows(), total, progress=progress)))

@@ -15,8 +15,7 @@ from ctxopt_core.fitting.options import as_value
 from ctxopt_core.history.history_view import HistoryStrategy
 from ctxopt_core.history.policy import HistoryPolicy, Strategy
 from ctxopt_core.models.model_window import ModelWindow
-from ctxopt_core.models.prices import Prices, read_prices
-from ctxopt_core.models.resolve_window import resolve_window
+from ctxopt_core.models.prices import Prices
 from ctxopt_core.summaries.model_summarizer import ModelSummarizer
 from ctxopt_core.text.display_text import preview
 from ctxopt_core.validation import exact_number, token_amount
@@ -84,63 +83,17 @@ class Cut:
     documents: DocumentPolicy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepSettings:
-    """Every setting of a sweep.
-
-    Args:
-        budgets: As they were given, checked.
-        cuts: The combinations of the others, the last one varying fastest.
-        window: The window of the model that budgets in tokens are for.
-        prices: The caller's prices, by model id.
-    """
-
-    budgets: tuple[BudgetSetting, ...]
-    cuts: tuple[Cut, ...]
-    window: ModelWindow | None
-    prices: Prices
-
-    def __len__(self) -> int:
-        return len(self.budgets) * len(self.cuts)
-
-    def budget_for(self, asked: BudgetSetting, count_request: Callable[[ContextBudget], int]) -> ContextBudget:
-        """Return the budget for a setting; `count_request` returns the tokens of the uncut request."""
-        if isinstance(asked, ContextBudget):
-            return replace(asked, prices={**asked.prices, **self.prices}) if self.prices else asked
-        if isinstance(asked, float):
-            share = exact_number(asked) or 1
-            asked = max(1, ceil(share * count_request(self._of_tokens(1))))
-        return self._of_tokens(asked)
-
-    def _of_tokens(self, tokens: int) -> ContextBudget:
-        if self.window is None:
-            return ContextBudget(target_tokens=tokens, prices=self.prices)
-        return ContextBudget.for_model(self.window, target_tokens=tokens, prices=self.prices)
-
-
-def read_settings(
-    *,
-    budgets: Iterable[BudgetSetting] | BudgetSetting,
+def read_cuts(
     shares: Iterable[SharesSetting] | SharesSetting | None,
     strategies: Iterable[StrategySetting] | StrategySetting | None,
     documents: Iterable[DocumentsSetting] | DocumentsSetting | None,
-    model: str | ModelWindow | None,
-    prices: Prices | None,
-) -> SweepSettings:
-    """Return the settings, each checked.
+) -> tuple[Cut, ...]:
+    """Return the combinations of these settings, each checked, the last one varying fastest.
 
     Raises:
-        ValueError: One is out of its range, there is none of a kind, or prices are given and no model.
+        ValueError: One is out of its range, or there is none of a kind.
         TypeError: One has a type that it cannot have.
     """
-    window = resolve_window(model) if isinstance(model, str) else model
-    if window is not None and not isinstance(window, ModelWindow):
-        message = f"`model` must be a model id, a ModelWindow or None, got {type(window).__name__}"
-        raise TypeError(message)
-    tried = tuple(map(_budget, _several("budgets", budgets)))
-    if prices and window is None and not any(isinstance(one, ContextBudget) and one.window for one in tried):
-        message = "`prices` are by model, and none is known; give `model`, or budgets of `ContextBudget.for_model`"
-        raise ValueError(message)
     # A policy checks the name or the function that it is made of.
     histories = [
         HistoryPolicy(strategy=one)
@@ -157,15 +110,39 @@ def read_settings(
         zip(policy_labels(histories), histories, strict=True),
         zip(policy_labels(packings), packings, strict=True),
     )
-    return SweepSettings(
-        budgets=tried,
-        cuts=tuple(
-            Cut(shares=split, strategy=strategy, history=history, selection=selection, documents=packing)
-            for split, (strategy, history), (selection, packing) in ways
-        ),
-        window=window,
-        prices=read_prices(prices or {}),
+    return tuple(
+        Cut(shares=split, strategy=strategy, history=history, selection=selection, documents=packing)
+        for split, (strategy, history), (selection, packing) in ways
     )
+
+
+def read_budgets(given: Iterable[BudgetSetting] | BudgetSetting) -> tuple[BudgetSetting, ...]:
+    """Return the budgets, each checked.
+
+    Raises:
+        ValueError: One is out of its range, or there is none.
+    """
+    return tuple(map(_budget, _several("budgets", given)))
+
+
+def budget_for(
+    asked: BudgetSetting, window: ModelWindow | None, prices: Prices, uncut_tokens: Callable[[], int]
+) -> ContextBudget:
+    """Return the budget for a setting.
+
+    Args:
+        asked: The setting, as `read_budgets` returns it.
+        window: The window of the model that budgets in tokens and parts are for.
+        prices: The caller's prices, by model id.
+        uncut_tokens: Returns the tokens of the uncut request, for a budget that is a part of them.
+    """
+    if isinstance(asked, ContextBudget):
+        return replace(asked, prices={**asked.prices, **prices}) if prices else asked
+    if isinstance(asked, float):
+        asked = max(1, ceil((exact_number(asked) or 1) * uncut_tokens()))
+    if window is None:
+        return ContextBudget(target_tokens=asked, prices=prices)
+    return ContextBudget.for_model(window, target_tokens=asked, prices=prices)
 
 
 def _several(name: str, given: object, default: object = None) -> tuple[Any, ...]:

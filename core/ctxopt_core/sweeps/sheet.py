@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ctxopt_core.display.sheet import Row, Sheet, Table, columns, filled
+from ctxopt_core.display.sheet import Row, Sheet, Table, filled
 from ctxopt_core.sweeps.curves import shares_of
 from ctxopt_core.sweeps.rows import TEXT_COLUMNS, SweepRow
 
@@ -19,7 +19,9 @@ def sheet_of_sweep(rows: Sequence[SweepRow]) -> Sheet:
     more = len(rows) - _MOST_ROWS
     table = Table(
         caption=_CAPTION,
-        columns=columns(*cells, numeric=cells.keys() - TEXT_COLUMNS - {"shares"}, foreign=TEXT_COLUMNS),
+        columns=tuple(cells),
+        numeric=cells.keys() - TEXT_COLUMNS - {"shares"},
+        foreign=TEXT_COLUMNS,
         rows=tuple(Row(cells=tuple(cell(row) for cell in cells.values())) for row in rows[:_MOST_ROWS]),
         more=f"... and {more:,} more rows" if more > 0 else "",
     )

@@ -91,7 +91,7 @@ class Sweep(Displayed, Sequence[SweepRow]):
         curves = curves_of(self.rows, x, y, by)
         with needs("matplotlib", NO_MATPLOTLIB):
             from ctxopt_core.sweeps.figure import figure_of
-        return figure_of(curves)
+        return figure_of(curves, x, y, by)
 
     def __str__(self) -> str:
         return self._plain_text()

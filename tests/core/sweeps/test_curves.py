@@ -52,7 +52,7 @@ def row(budget, evidence, strategy="turns", **columns):
     ids=["ascending", "two", "mean", "one curve", "shares", "not asked", "an error", "only errors", "by request"],
 )
 def test_a_point_is_the_mean_of_its_rows_and_none_where_one_of_them_has_no_fit(rows, by, curves):
-    found = curves_of(rows, "budget", "evidence", by).curves
+    found = curves_of(rows, "budget", "evidence", by)
 
     assert found == tuple(Curve(name=name, points=tuple(points)) for name, points in curves.items())
 
