@@ -13,17 +13,7 @@ from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.sweeps.trials import Trial, read_whole, trials
-from ctxopt_playground.settings import PLAIN_STRATEGIES, SUMMARIZING_STRATEGIES, ComparedStrategy, PlaygroundSettings
-
-__all__ = [
-    "PLAIN_STRATEGIES",
-    "SUMMARIZING_STRATEGIES",
-    "ComparedStrategy",
-    "Comparison",
-    "Outcome",
-    "PlaygroundSettings",
-    "compare",
-]
+from ctxopt_playground.settings import ComparedStrategy, PlaygroundSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

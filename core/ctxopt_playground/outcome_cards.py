@@ -109,7 +109,7 @@ def _document_bars(outcome: Outcome) -> tuple[Bar, ...]:
         Segment(name="dropped", amount=outcome.documents_dropped or 0, kind="dropped"),
     )
     label = f"Documents: {_in_words({segment.name: segment.amount for segment in segments})}"
-    return (Bar(label=label, segments=segments, unit="documents"),) if any(part.amount for part in segments) else ()
+    return (Bar(label=label, segments=segments),) if any(part.amount for part in segments) else ()
 
 
 def _history_bars(outcome: Outcome, fitted: FittedContext) -> tuple[Bar, ...]:

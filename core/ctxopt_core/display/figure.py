@@ -67,7 +67,10 @@ def _draw_bar(axes: Axes, bar: Bar) -> None:
         axes.barh(
             0, segment.amount, left=start, color=look.color or "none", hatch=look.hatch, edgecolor=_EDGE, linewidth=0.8
         )
-        label = _label_for(segment, whole)
+        # The name and the amount, the amount alone or nothing, as far as the segment is wide enough.
+        labels = (f"{segment.kind} {segment.amount:,}", f"{segment.amount:,}")
+        share = segment.amount / whole
+        label = next((one for one in labels if share > _SHARE_FOR_A_CHARACTER * (len(one) + 1)), "")
         if label:
             written = axes.text(start + segment.amount / 2, 0, label, ha="center", va="center", fontsize=9)
             if look.color is not None:
@@ -78,19 +81,10 @@ def _draw_bar(axes: Axes, bar: Bar) -> None:
     axes.set_xlim(0, whole)
     axes.set_axis_off()
     axes.set_title(_plain(bar.label), fontsize=9.5, loc="left")
-    _explain(axes, [segment for segment in bar.shown if segment.kind not in named])
+    _add_legend(axes, [segment for segment in bar.shown if segment.kind not in named])
 
 
-def _label_for(segment: Segment, whole: float) -> str:
-    """Return the name and the amount of a segment as far as it is wide enough for them."""
-    amount = f"{segment.amount:,}"
-    for label in (f"{segment.kind} {amount}", amount):
-        if segment.amount / whole > _SHARE_FOR_A_CHARACTER * (len(label) + 1):
-            return label
-    return ""
-
-
-def _explain(axes: Axes, segments: list[Segment]) -> None:
+def _add_legend(axes: Axes, segments: list[Segment]) -> None:
     """Write a legend below a bar, with the amount of each kind."""
     amounts = Counter[str]()
     for segment in segments:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from ctxopt_core.display.palette import INK, LOOKS, Look
-from ctxopt_core.display.sheet import Bar, Row, Segment, Sheet, Table
+from ctxopt_core.display.sheet import Bar, Row, Sheet, Table
 from ctxopt_core.text.display_text import preview
 
 _LONGEST_TEXT = 400  # characters of a cell, label or note: a few lines, and a page of them stays small
@@ -51,7 +51,16 @@ def as_html(sheet: Sheet, *, standalone: bool = False) -> str:
     """Return a sheet as HTML; `standalone`: as a whole page."""
     top = as_element(sheet)
     top.insert(0, style_element(STYLE))
-    return _page(sheet.title, top) if standalone else as_markup(top)
+    if not standalone:
+        return as_markup(top)
+    page = Element("html", {"lang": "en"})
+    head = SubElement(page, "head")
+    SubElement(head, "meta", {"charset": "utf-8"})
+    SubElement(head, "meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"})
+    SubElement(head, "meta", {"name": "color-scheme", "content": "light dark"})
+    _add(head, "title", sheet.title)
+    SubElement(page, "body").append(top)
+    return "<!DOCTYPE html>\n" + as_markup(page)
 
 
 def as_element(sheet: Sheet) -> Element:
@@ -62,7 +71,13 @@ def as_element(sheet: Sheet) -> Element:
         _add_bar(top, bar)
     tables = _add(top, "div", class_="ctxopt-tables")
     if sheet.facts:
-        _add_facts(tables, sheet)
+        facts = _add(tables, "table", class_="ctxopt-facts")
+        _add(facts, "caption", "Figures")
+        body = _add(facts, "tbody")
+        for name, value in sheet.facts:
+            row = _add(body, "tr")
+            _add(row, "th", name, scope="row")
+            _add(row, "td", value, class_="ctxopt-foreign")
     for table in sheet.tables:
         _add_table(tables, table)
     for note in sheet.notes:
@@ -82,17 +97,6 @@ def as_markup(element: Element) -> str:
     return tostring(element, encoding="unicode", method="html")
 
 
-def _page(title: str, body: Element) -> str:
-    page = Element("html", {"lang": "en"})
-    head = SubElement(page, "head")
-    SubElement(head, "meta", {"charset": "utf-8"})
-    SubElement(head, "meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"})
-    SubElement(head, "meta", {"name": "color-scheme", "content": "light dark"})
-    _add(head, "title", title)
-    SubElement(page, "body").append(body)
-    return "<!DOCTYPE html>\n" + as_markup(page)
-
-
 def _add(parent: Element, tag: str, text: str = "", *, class_: str = "", **attributes: str) -> Element:
     """Add an element with a string, whose markup is escaped."""
     child = SubElement(parent, tag, {"class": class_, **attributes} if class_ else attributes)
@@ -105,28 +109,14 @@ def _add_bar(parent: Element, bar: Bar) -> None:
     track = _add(parent, "div", class_="ctxopt-bar", style=f"width:{_percent(bar.extent)}", role="img")
     track.set("aria-label", preview(bar.description, _LONGEST_DESCRIPTION))
     for segment, width in zip(bar.shown, bar.widths(), strict=True):
-        _add_segment(track, segment, width)
-
-
-def _add_segment(track: Element, segment: Segment, width: int) -> None:
-    outer = _add(track, "span", class_=f"ctxopt-segment ctxopt-{segment.kind}", style=f"width:{_percent(width)}")
-    _add(outer, "span", f"{segment.name} {segment.amount:,}")
-    _add(outer, "span", ",", class_="ctxopt-comma")  # for where styles are stripped, and the bar is a sentence
-    outer.tail = " "
+        outer = _add(track, "span", class_=f"ctxopt-segment ctxopt-{segment.kind}", style=f"width:{_percent(width)}")
+        _add(outer, "span", f"{segment.name} {segment.amount:,}")
+        _add(outer, "span", ",", class_="ctxopt-comma")  # for where styles are stripped, and the bar is a sentence
+        outer.tail = " "
 
 
 def _percent(hundredths: int) -> str:
     return f"{hundredths // 100}.{hundredths % 100:02}%"
-
-
-def _add_facts(parent: Element, sheet: Sheet) -> None:
-    table = _add(parent, "table", class_="ctxopt-facts")
-    _add(table, "caption", "Figures")
-    body = _add(table, "tbody")
-    for name, value in sheet.facts:
-        row = _add(body, "tr")
-        _add(row, "th", name, scope="row")
-        _add(row, "td", value, class_="ctxopt-foreign")
 
 
 def _add_table(parent: Element, table: Table) -> None:

@@ -26,6 +26,7 @@ MOST_NOTES = 20  # sentences: a report with more of them would be nothing but no
 # Times the window: a request that is larger than that is not drawn on the same scale, since nothing would be seen of
 # the window beside it.
 _LARGEST_ON_ONE_SCALE = 4
+_NAMES = {"outside": "outside the budget"}
 
 
 def sheet_of_report(report: FitReport) -> Sheet:
@@ -91,29 +92,27 @@ def _choices(report: FitReport) -> list[tuple[str, str]]:
     ]
 
 
-def _fixed_before(report: FitReport) -> int:
-    """Return the tokens that are not budgeted, as they were given: sections before they were cut are among them."""
-    if not report.sections:
-        return report.fixed
-    return max(report.fixed, report.tokens_before - sum(part.before for part in report.components.values()))
-
-
-def _outside(report: FitReport) -> int:
-    """Return the tokens of the window that neither the input budget nor the reserve covers."""
-    return max(0, (report.context_window or 0) - report.input_budget - report.reserve)
+def _parts(report: FitReport) -> list[tuple[str, int | None, int | None, int]]:
+    """Return the parts of the window: the kind of each, its budget, and its tokens before and after."""
+    components = report.components.items()
+    fixed_before = report.fixed
+    if report.sections:  # they are among the fixed tokens, and may have been cut
+        fixed_before = max(report.fixed, report.tokens_before - sum(part.before for _, part in components))
+    return [
+        ("fixed", None, fixed_before, report.fixed),
+        *((name, part.budget, part.before, part.after) for name, part in components),
+        ("free", None, None, max(0, report.input_budget - report.tokens_after)),
+        ("reserve", None, None, report.reserve),
+        ("outside", None, None, max(0, (report.context_window or 0) - report.input_budget - report.reserve)),
+    ]
 
 
 def _parts_table(report: FitReport) -> Table:
-    free, outside = max(0, report.input_budget - report.tokens_after), _outside(report)
-    rows = [Row(cells=("fixed", "", f"{_fixed_before(report):,}", f"{report.fixed:,}"), kind="fixed")]
-    for name, component in report.components.items():
-        budget = "" if component.budget is None else f"{component.budget:,}"
-        rows.append(Row(cells=(name, budget, f"{component.before:,}", f"{component.after:,}"), kind=name))
-    rows.append(Row(cells=("free", "", "", f"{free:,}"), kind="free"))
-    rows.append(Row(cells=("reserve", "", "", f"{report.reserve:,}"), kind="reserve"))
-    if outside:
-        rows.append(Row(cells=("outside the budget", "", "", f"{outside:,}"), kind="outside"))
-    numeric = ("budget", "before", "after")
+    numeric, rows = ("budget", "before", "after"), []
+    for kind, *amounts in _parts(report):
+        if kind != "outside" or amounts[-1]:
+            cells = ("" if amount is None else f"{amount:,}" for amount in amounts)
+            rows.append(Row(cells=(_NAMES.get(kind, kind), *cells), kind=kind))
     return Table(caption="Tokens by part of the window", columns=("part", *numeric), numeric=numeric, rows=tuple(rows))
 
 
@@ -123,21 +122,22 @@ def window_bars(report: FitReport) -> tuple[Bar, Bar]:
     Tokens outside the budget are drawn where they are no more than the rest of the window. Otherwise the label names
     their number.
     """
-    components = report.components
-    before = Bar(
-        label=f"Before: {report.tokens_before:,} tokens",
-        segments=segments({"fixed": _fixed_before(report), **{name: part.before for name, part in components.items()}}),
-    )
-    parts = segments({"fixed": report.fixed, **{name: part.after for name, part in components.items()}})
-    free = max(0, report.input_budget - report.tokens_after)
-    parts = (*parts, *segments({"free": free, "reserve": report.reserve}))
-    outside, in_label = _outside(report), ""
+    parts, in_label = _parts(report), ""
+    *_, outside = parts[-1]
     if outside > report.input_budget + report.reserve:
         in_label = f"; another {outside:,} tokens of the window are outside the budget"
-    elif outside:
-        parts = (*parts, Segment(name="outside the budget", amount=outside, kind="outside"))
+        del parts[-1]
     label = f"After: {report.tokens_after:,} of at most {report.input_budget:,} tokens{in_label}"
-    return _scaled(before, Bar(label=label, segments=parts))
+    return _scaled(
+        Bar(
+            label=f"Before: {report.tokens_before:,} tokens",
+            segments=segments({kind: before for kind, _, before, _ in parts if before is not None}),
+        ),
+        Bar(
+            label=label,
+            segments=tuple(Segment(name=_NAMES.get(kind, kind), amount=now, kind=kind) for kind, _, _, now in parts),
+        ),
+    )
 
 
 def _scaled(before: Bar, after: Bar) -> tuple[Bar, Bar]:
@@ -151,12 +151,11 @@ def _scaled(before: Bar, after: Bar) -> tuple[Bar, Bar]:
 
 def history_bar(strip: Sequence[Stretch], unit: str) -> Bar:
     """Return the conversation from its oldest turn (or message) to its newest."""
-    parts = tuple(Segment(name=_stretch_name(part), amount=part.size, kind=part.state) for part in strip)
-    return Bar(label=f"Conversation, oldest {unit} first: {_summary(strip)}", segments=parts, unit=unit)
-
-
-def _stretch_name(part: Stretch) -> str:
-    return part.state if part.state != "mixed" else f"mixed ({_summary((part,))})"
+    names = (part.state if part.state != "mixed" else f"mixed ({_summary((part,))})" for part in strip)
+    parts = tuple(
+        Segment(name=name, amount=part.size, kind=part.state) for name, part in zip(names, strip, strict=True)
+    )
+    return Bar(label=f"Conversation, oldest {unit} first: {_summary(strip)}", segments=parts)
 
 
 def _summary(strip: Sequence[Stretch]) -> str:

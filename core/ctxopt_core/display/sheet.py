@@ -15,7 +15,7 @@ class Segment:
 
     Args:
         name: What it is.
-        amount: How much of it there is, in the bar's unit.
+        amount: How much of it there is, such as its tokens or turns.
         kind: Which color and pattern it has; see `palette`.
     """
 
@@ -31,13 +31,11 @@ class Bar:
     Args:
         label: What the bar shows, as a sentence.
         segments: Its parts, from left to right.
-        unit: What is counted: `tokens`, `turns`, `messages` or `documents`.
         extent: How much of the full width it takes, in hundredths of a percent.
     """
 
     label: str
     segments: tuple[Segment, ...]
-    unit: str = "tokens"
     extent: int = FULL
 
     @property

@@ -45,18 +45,10 @@ def _(allocation: Allocation) -> Sheet:
         Row(cells=(name, f"{amount:,}", f"{amount / total:.1%}" if total else ""), kind=name)
         for name, amount in tokens.items()
     )
-    return Sheet(
-        title="Allocation",
-        bars=(Bar(label=f"The components may use {total:,} tokens", segments=segments(tokens)),),
-        tables=(
-            Table(
-                caption="Tokens by component",
-                columns=("component", "tokens", "share"),
-                numeric=("tokens", "share"),
-                rows=tuple(rows),
-            ),
-        ),
-    )
+    numeric = ("tokens", "share")
+    table = Table(caption="Tokens by component", columns=("component", *numeric), numeric=numeric, rows=tuple(rows))
+    bar = Bar(label=f"The components may use {total:,} tokens", segments=segments(tokens))
+    return Sheet(title="Allocation", bars=(bar,), tables=(table,))
 
 
 @sheet_of.register
@@ -73,7 +65,7 @@ def _(packing: Packing) -> Sheet:
     return Sheet(
         title="Packed documents",
         facts=filled(facts),
-        bars=(Bar(label=f"Documents: {in_words(counts)}", segments=segments(counts), unit="documents"),),
+        bars=(Bar(label=f"Documents: {in_words(counts)}", segments=segments(counts)),),
         tables=(_packing_table(packing),),
     )
 

@@ -190,10 +190,7 @@ class FitReport(Displayed):
             "within_budget": self.within_budget,
             "unchanged": self.unchanged,
             "components": {name: asdict(component) for name, component in self.components.items()},
-            "documents": [
-                {**asdict(row), "tokens": tokens}
-                for row, tokens in zip(self.documents, self.document_tokens, strict=True)
-            ],
+            "documents": _with_tokens(self.documents, self.document_tokens),
             "cumulative_score": self.cumulative_score,
             "selection": self.selection,
             "score_order_share": self.score_order_share,
@@ -203,10 +200,7 @@ class FitReport(Displayed):
                 "dropped": self.history.dropped,
                 "strip": [asdict(stretch) for stretch in self.history_strip],
             },
-            "sections": [
-                {**asdict(row), "tokens": tokens}
-                for row, tokens in zip(self.sections, self.section_tokens, strict=True)
-            ],
+            "sections": _with_tokens(self.sections, self.section_tokens),
             "strategy": self.strategy,
             "fallback": self.fallback,
             "notes": list(self.notes),
@@ -237,7 +231,7 @@ class FitReport(Displayed):
                 "dropped": dict(history.reasons),
                 "turns": history.turns,
             },
-            "sections": [{**asdict(row), "tokens": count} for row, count in zip(self.sections, tokens, strict=True)],
+            "sections": _with_tokens(self.sections, tokens),
             "components": None
             if self.budgets is None
             else {name: {"budget": budget, "after": self.after.get(name, 0)} for name, budget in self.budgets.items()},
@@ -262,3 +256,7 @@ class FitReport(Displayed):
             **dict.fromkeys(("count_documents", "count_sections", "count_history"), tuple),
             "count_before": dict,
         }
+
+
+def _with_tokens(rows: Sequence[DocumentReport | SectionReport], tokens: Sequence[int | None]) -> list[dict[str, Any]]:
+    return [{**asdict(row), "tokens": count} for row, count in zip(rows, tokens, strict=True)]

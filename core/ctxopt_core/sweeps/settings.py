@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from itertools import product
 from math import ceil
 from typing import Any, SupportsIndex, TypeAlias
@@ -44,16 +44,14 @@ def policy_labels(policies: Sequence[HistoryPolicy] | Sequence[DocumentPolicy]) 
 
 def _label(policy: HistoryPolicy | DocumentPolicy) -> str:
     name = _shown(policy.strategy if isinstance(policy, HistoryPolicy) else policy.selection)
-    others = [field for field in fields(policy) if field.name not in ("strategy", "selection")]
-    differing = [f"{field.name}={_shown(getattr(policy, field.name))}" for field in others if _differs(policy, field)]
+    differing = []
+    for field in fields(policy):
+        value = getattr(policy, field.name)
+        if field.name in ("strategy", "selection") or field.default is MISSING or isinstance(value, ModelSummarizer):
+            continue  # the strategy says that there is a summarizer, whose class is the same for every model
+        if value != field.default:
+            differing.append(f"{field.name}={_shown(value)}")
     return preview(f"{name}({', '.join(differing)})" if differing else name, _LONGEST_LABEL)
-
-
-def _differs(policy: object, field: Field[Any]) -> bool:
-    value = getattr(policy, field.name)
-    if isinstance(value, ModelSummarizer):
-        return False  # the strategy says that there is one, and the class is the same for every model
-    return field.default is not MISSING and value != field.default
 
 
 def _shown(value: object) -> str:
