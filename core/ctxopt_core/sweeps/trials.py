@@ -64,8 +64,8 @@ def trials(
         except ContextBudgetError as error:
             yield Trial(cut=cut, budget=shared, error=preview(str(error), _LONGEST_REASON))
         else:
-            counts = counted = fitted.report.count_before() if counts is None else counts
-            report = replace(fitted.report, count_before=partial(dict, counted))
+            counts = fitted.report.count_before() if counts is None else counts
+            report = replace(fitted.report, count_before=partial(dict, counts))
             yield Trial(cut=cut, budget=shared, fitted=replace(fitted, report=report))
 
 
