@@ -106,9 +106,9 @@ def test_a_full_disk_behind_the_standard_output_is_one_line(tmp_path, command, u
 
 @pytest.mark.parametrize("command", ["fit", "plan", "explain", "count", "window"])
 def test_the_help_of_each_command_names_all_exit_codes_in_80_columns(command):
-    told = run(command, "--help").stdout
-    assert max(map(len, told.splitlines())) <= 80
-    assert re.findall(r"^ {4}(\d+)  ", told, re.MULTILINE) == ["0", "1", "2", "3", "4", "130"]
+    text = run(command, "--help").stdout
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.findall(r"^ {4}(\d+)  ", text, re.MULTILINE) == ["0", "1", "2", "3", "4", "130"]
 
 
 @pytest.mark.parametrize("form", ["table", "json", "html"])
