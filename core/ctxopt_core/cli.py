@@ -10,9 +10,7 @@ _MISSING = "the command line needs click; install it with: pip install 'ctxopt-c
 def main() -> None:
     """Run the command that the arguments of the process name.
 
-    The process ends with 0 when all went well, with 1 when what was asked cannot be told (a limit that leaves
-    nothing for the input, a message of no known shape), and with 2 when the command was not understood, or the library
-    that it is built on is missing.
+    The process ends with one of the exit codes that `--help` lists; with 2, too, where click is not installed.
     """
     try:
         from ctxopt_core.command_line.program import commands

@@ -1,15 +1,22 @@
-"""What is shown of a value in a notebook, in a terminal and as a page."""
+"""What is shown of a value in a notebook, in a terminal and as a page.
+
+This is the one module that imports a higher layer: a value knows that it can be shown, `display` knows how.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # this is loaded with every value of the core
 if TYPE_CHECKING:
     from collections.abc import Container
+    from typing import Any
 
     from matplotlib.figure import Figure
     from rich.console import Group
 
     from ctxopt_core.display.sheet import Sheet
+
+
+NO_MATPLOTLIB = "`plot` needs matplotlib; install it with: pip install 'ctxopt-core[notebook]'"
 
 
 class Displayed:
@@ -24,7 +31,7 @@ class Displayed:
         """Return the value as HTML: text, bars and tables, without scripts and without anything to be loaded.
 
         Args:
-            standalone: Whether it is a whole page, which follows the reader's choice of light or dark, or a part for
+            standalone: Whether it is a whole page, which follows the reader's choice of light or dark, or a part of
                 another page, which takes the colors of that page.
         """
         from ctxopt_core.display.html import as_html
@@ -37,13 +44,10 @@ class Displayed:
         Raises:
             ImportError: matplotlib is not installed; the extra `notebook` brings it.
         """
-        try:
+        from ctxopt_core.runtime.optional_packages import needs
+
+        with needs("matplotlib", NO_MATPLOTLIB):
             from ctxopt_core.display.figure import figure_of
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] != "matplotlib":
-                raise
-            message = "`plot` needs matplotlib; install it with: pip install 'ctxopt-core[notebook]'"
-            raise ImportError(message) from error
         return figure_of(self._sheet())
 
     def _repr_html_(self) -> str:
@@ -71,7 +75,20 @@ class Displayed:
         return as_text(self._sheet())
 
     def _sheet(self) -> Sheet:
-        # The one import that goes up a layer: a value knows that it can be shown, the display knows how.
         from ctxopt_core.display.sheets import sheet_of
 
         return sheet_of(self)
+
+
+def html_with_content(fitted: Any, *, standalone: bool) -> str:
+    """Return a FittedContext as HTML with the beginnings of its texts, for those who ask to see content.
+
+    Args:
+        fitted: The FittedContext.
+        standalone: Whether the HTML is a whole page or a part of another page.
+    """
+    from ctxopt_core.display.html import as_html
+    from ctxopt_core.display.previews import with_previews
+    from ctxopt_core.display.sheets import sheet_of
+
+    return as_html(with_previews(sheet_of(fitted), fitted), standalone=standalone)

@@ -1,4 +1,4 @@
-"""The playground: paste a request, move settings, and see what each history strategy keeps of it.
+"""The playground: paste a request, change settings, and see what each history strategy keeps of it.
 
     from ctxopt_playground import Playground
 

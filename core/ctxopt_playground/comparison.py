@@ -13,40 +13,27 @@ from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.sweeps.trials import Trial, read_whole, trials
-from ctxopt_playground.settings import PLAIN_STRATEGIES, SUMMARIZING_STRATEGIES, ComparedStrategy, PlaygroundSettings
-
-__all__ = [
-    "PLAIN_STRATEGIES",
-    "SUMMARIZING_STRATEGIES",
-    "ComparedStrategy",
-    "Comparison",
-    "Outcome",
-    "PlaygroundSettings",
-    "compare",
-]
+from ctxopt_playground.settings import ComparedStrategy, PlaygroundSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one strategy makes of a request. Without a fit there are no figures, but an `error`.
+    """The result of one strategy. Without a fit there are no figures, but an `error`.
 
     Args:
         strategy: The strategy.
-        fitted: What is left of the request.
+        fitted: The fitted request.
         error: Why there is no fit: counts, no content.
-        tokens_before: What the request counts as it came, rendered.
-        tokens_after: What is left of it counts, rendered.
+        tokens_before: Tokens of the rendered request as it came.
+        tokens_after: Tokens of the rendered request that was fitted.
         tokens_saved: Tokens that were saved.
-        saved_usd: What the request as it came would have cost more, in USD; None where the price is not known.
-        cost_usd: What it costs now as input, in USD; None where the price is not known.
-        documents_kept: Documents that stay whole.
-        documents_partial: Documents that stay in part.
-        documents_dropped: Documents that went.
-        turns_kept: Turns that stay whole, the current one among them; so are the next three.
-        turns_shortened: Turns that stay in part.
-        turns_summarized: Turns that a summary stands for.
-        turns_dropped: Turns that went.
-        within_budget: Whether what is left counts at most the input budget.
+        saved_usd: The input cost that was saved, in USD; None where the price is not known.
+        cost_usd: The input cost of the fitted request, in USD; None where the price is not known.
+        documents_kept, documents_partial, documents_dropped: Documents that are kept whole, kept in part and dropped.
+        turns_kept: Turns that are kept whole, the current one among them.
+        turns_shortened: Turns that are kept in part.
+        turns_summarized, turns_dropped: Turns that a summary replaces, and turns that are gone without one.
+        within_budget: Whether the fitted request has at most as many tokens as the input budget.
     """
 
     strategy: ComparedStrategy
@@ -69,11 +56,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What every strategy makes of one request.
+    """The results of every strategy for one request.
 
     Args:
         outcomes: One for each strategy, in the order of the settings.
-        budget: Into what the request was fitted; None where nothing is left for the input, as every outcome says.
+        budget: The budget of the fits; None where nothing is left for the input, as the error of each outcome says.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -81,17 +68,17 @@ class Comparison:
 
 
 def compare(request: ContextRequest, settings: PlaygroundSettings) -> Comparison:
-    """Return what every strategy makes of a request.
+    """Fit a request with every strategy.
 
     The request is not changed, and nothing is logged, since nothing will be sent. Each text is counted once for all
     strategies, and not again at the next comparison of the same request.
 
     Args:
         request: The request.
-        settings: What was chosen.
+        settings: The budget and the strategies.
 
     Raises:
-        TypeError: `request` is no ContextRequest.
+        TypeError: `request` is not a ContextRequest.
     """
     whole = read_whole(request)
     try:

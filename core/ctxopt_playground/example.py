@@ -10,24 +10,21 @@ from pathlib import Path
 from ctxopt_core.formats.fitted_files import as_json
 
 TARGET, OUTPUT_RESERVE = 1_536, 512
-"""A budget in which not everything has room, in tokens."""
+"""Tokens of the request and of the answer: a window of 2,048, into which the example does not fit as it is."""
 
-_TOLD_BY = 80
+_START = 80  # characters: a history that starts with as many of the example is the example, which somebody edits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """The texts of both boxes, as JSON."""
+    """The contents of both boxes, as JSON."""
 
     history: str
     documents: str
 
     def left_behind(self, history: str, documents: str) -> bool:
-        """Tell whether the documents are still those of the example, beside a history that is another one.
-
-        A history that begins as the example does is the example, which somebody is working on.
-        """
-        return documents == self.documents and history[:_TOLD_BY] != self.history[:_TOLD_BY]
+        """Return whether the documents are still those of the example, beside a history that is another one."""
+        return documents == self.documents and history[:_START] != self.history[:_START]
 
 
 @cache

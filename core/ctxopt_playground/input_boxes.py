@@ -1,4 +1,4 @@
-"""The boxes that take a pasted or uploaded conversation and documents."""
+"""The boxes for a pasted or uploaded chat history and documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ipywidgets import HTML, FileUpload, HBox, Textarea, VBox
 from ctxopt_core.documents.document import Document
 from ctxopt_core.errors import CtxoptError
 from ctxopt_core.text.surrogates import has_surrogates, joined_surrogates
-from ctxopt_playground.markup import Tone, told
+from ctxopt_playground.markup import Tone, status_line
 from ctxopt_playground.readers.documents import read_documents
 from ctxopt_playground.readers.history import PastedHistory, read_history
 from ctxopt_playground.readers.json import UnreadablePasteError
@@ -19,7 +19,7 @@ from ctxopt_playground.readers.json import UnreadablePasteError
 _ENDINGS = ".json,.jsonl,.txt,.md,.log"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 Value = TypeVar("Value")
-STAYS = "What was read before stays in use."
+_STAYS = "What was read before stays in use."
 
 
 def history_box(changed: Callable[[], None]) -> HistoryBox:
@@ -39,7 +39,7 @@ def documents_box(changed: Callable[[], None]) -> DocumentsBox:
     """Return the box for the documents."""
     return PastedBox(
         label="Documents",
-        hint='Texts with a blank line or --- between them\n\nor [{"id": "...", "score": 0.8, "text": "..."}]',
+        hint='Plain text with a blank line or --- between documents\n\nor [{"id": "...", "score": 0.8, "text": "..."}]',
         accept=_ENDINGS,
         read=read_documents,
         describe=documents_read,
@@ -49,7 +49,7 @@ def documents_box(changed: Callable[[], None]) -> DocumentsBox:
 
 
 def history_read(history: PastedHistory) -> str:
-    """Return what a history was recognized as, and what is in it: counts and no content."""
+    """Return the format of a history and what is in it, as counts without content."""
     request = history.request
     parts = [_count(len(request.history), "message")]
     parts += [_count(len(request.documents), "document")] if request.documents else []
@@ -61,8 +61,8 @@ def history_read(history: PastedHistory) -> str:
 def documents_read(documents: Sequence[Document]) -> str:
     """Return how many documents were read, and how many of them have a score."""
     scored = sum(document.score is not None for document in documents)
-    told = "all" if scored == len(documents) else f"{scored:,}" if scored else "none"
-    return f"{_count(len(documents), 'document')}, {told} with a score."
+    with_score = "all" if scored == len(documents) else f"{scored:,}" if scored else "none"
+    return f"{_count(len(documents), 'document')}, {with_score} with a score."
 
 
 def _count(number: int, noun: str) -> str:
@@ -70,7 +70,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def text_of_file(content: bytes) -> str:
-    """Return the text of a file in UTF-8, or in UTF-16 where it begins with the mark of that.
+    """Return the content of a file in UTF-8, or in UTF-16 where it begins with its byte order mark.
 
     Raises:
         UnreadablePasteError: It is neither.
@@ -79,23 +79,21 @@ def text_of_file(content: bytes) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        message = f"the file is no text in UTF-8: byte {error.start:,} cannot be read; store it as UTF-8"
+        message = f"the file is not in UTF-8: byte {error.start:,} cannot be read; store it as UTF-8"
         raise UnreadablePasteError(message) from error
 
 
 class PastedBox(Generic[Value]):
-    """A text box with a button for files.
-
-    The box is the one place where the content lies: a loaded file is put into it, and what is used is what it says.
+    """A box for text, with a button for files. A loaded file is put into the box, which always shows the content.
 
     Args:
-        label: What the box is called.
-        hint: What it says while it is empty.
-        accept: The endings of files that may be loaded, as a browser takes them.
-        read: Returns the value of a text; what it raises as a CtxoptError is shown.
-        describe: Says what was read.
-        nothing: What is said while the box is empty.
-        changed: Is called when the value has changed, and when there is a problem with it or none any more.
+        label: The label of the box.
+        hint: The placeholder of the empty box.
+        accept: The endings of files that may be loaded, as HTML lists them.
+        read: Reads the content; the message of a CtxoptError that it raises is shown.
+        describe: Returns what was read, in words.
+        nothing: The status of the empty box.
+        changed: Is called when the value has changed, and when a problem with it has appeared or gone.
     """
 
     def __init__(
@@ -114,7 +112,7 @@ class PastedBox(Generic[Value]):
         self.value: Value | None = None
         """What was read last; None while the box is empty."""
         self.problem = ""
-        """Why the text that stands in the box now cannot be read; empty where it can."""
+        """Why the content of the box cannot be read; empty where it can."""
         self.textarea = Textarea(description=label, placeholder=hint, rows=9)
         self.upload = FileUpload(description="Load a file", accept=accept, multiple=False)
         self.status = HTML()
@@ -122,22 +120,22 @@ class PastedBox(Generic[Value]):
         self.widget.add_class("ctxopt-pasted")
         self.textarea.observe(self._on_text, "value")
         self.upload.observe(self._on_file, "value")
-        self._tell(nothing)
+        self._show_status(nothing)
 
     @property
     def text(self) -> str:
-        """What stands in the box."""
+        """The content of the box."""
         written: str = self.textarea.value
         return written
 
     @text.setter
     def text(self, text: str) -> None:
-        # What is no UTF-8 would not reach the browser.
+        # A lone surrogate cannot be sent to the browser as UTF-8.
         self.textarea.value = joined_surrogates(text) if has_surrogates(text) else text
 
     def _on_text(self, _: object) -> None:
         if not self._loading:
-            self.upload.value = ()  # what stands here is no longer the file
+            self.upload.value = ()  # the content is no longer that of the file
         try:
             value = self._read(self.text) if self.text.strip() else None
         except CtxoptError as error:
@@ -164,16 +162,16 @@ class PastedBox(Generic[Value]):
 
     def _take(self, value: Value | None) -> None:
         self.value, self.problem = value, ""
-        self._tell(self._nothing if value is None else self._describe(value))
+        self._show_status(self._nothing if value is None else self._describe(value))
         self._changed()
 
     def _refuse(self, problem: str) -> None:
         self.problem = problem
-        self._tell(f"{problem}. {STAYS}", Tone.PROBLEM)
+        self._show_status(f"{problem}. {_STAYS}", Tone.PROBLEM)
         self._changed()
 
-    def _tell(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
-        self.status.value = told(sentence, tone)
+    def _show_status(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
+        self.status.value = status_line(sentence, tone)
 
 
 HistoryBox: TypeAlias = PastedBox[PastedHistory]

@@ -1,4 +1,4 @@
-"""What the playground was given, and the one request that it makes."""
+"""What the playground was given, and the request that is made of it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ctxopt_playground.readers.history import PastedHistory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CombinedRequest:
-    """What is compared.
+    """The request that is compared.
 
     Args:
         request: The request.
-        stored: The same as it would lie in a file; None for one that was given in code.
-        replaced: How many documents of the history's text, or of what was given in code, others stand for.
+        stored: The same as JSON of a file; None for one that was given in code.
+        replaced: How many documents of the history, or of what was given in code, the other box replaces.
     """
 
     request: ContextRequest
@@ -30,7 +30,7 @@ class CombinedRequest:
     replaced: int = 0
 
     def fitted_json(self, fitted: FittedContext) -> bytes | None:
-        """Return what is left of the request, as the JSON of a file; None for one that was given in code."""
+        """Return the fitted request as the JSON of a file; None for one that was given in code."""
         return None if self.stored is None else as_json(fitted_content(self.stored, fitted), indent=1)
 
 
@@ -40,9 +40,9 @@ def combined(
     """Return one request of what is in the boxes, and of what was given in code where they are empty.
 
     Args:
-        history: What the box for the history holds. It may have documents of its own, too.
-        documents: What the box for documents holds; they take the place of the others.
-        given: A request that was given in code; it stands where there is no history.
+        history: The content of the box for the history, perhaps with documents.
+        documents: The content of the box for documents; they replace the others.
+        given: A request that was given in code, used where there is no history.
     """
     stored = None if history is None else history.stored
     request = given or ContextRequest() if stored is None else stored.request
@@ -56,7 +56,7 @@ def combined(
 
 
 def _with_documents(stored: RequestFile, documents: Sequence[Document]) -> RequestFile:
-    """Return a stored request with other documents, where it lay before: a batch line stays one."""
+    """Return a stored request with other documents; the line of a batch file keeps its envelope."""
     inside = {**stored.arguments, "documents": [document_row(document) for document in documents]}
     if isinstance(stored.content, list):
         inside[stored.messages_key] = stored.content
@@ -66,25 +66,25 @@ def _with_documents(stored: RequestFile, documents: Sequence[Document]) -> Reque
 
 @runtime_checkable
 class Dumps(Protocol):
-    """A message or a document of a framework, such as those that are models of pydantic.
+    """A message or a document of a framework, such as a pydantic model.
 
-    1. `model_dump(mode="json")` returns what it holds as values that JSON knows.
+    1. `model_dump(mode="json")` returns its content as JSON values.
     """
 
     def model_dump(self, *, mode: str) -> Any:
-        """Return what it holds."""
+        """Return the content."""
 
 
 Given: TypeAlias = str | Mapping[str, Any] | Iterable[Mapping[str, Any] | Dumps | Document | str]
-"""A text as it would be pasted, a request, or a list of messages or documents."""
+"""A string as it would be pasted, a request, or a list of messages or documents."""
 
 
 def as_pasted(name: str, given: Given | None) -> str:
-    """Return the text that stands for what is given: a text as it is, everything else as JSON.
+    """Return what is given as it would be pasted: a string as it is, everything else as JSON.
 
     Args:
-        name: What the message of an error calls it.
-        given: A text, a mapping, or mappings, objects with `model_dump` and Documents in a list; None for nothing.
+        name: The argument's name, for the message of an error.
+        given: A string, a mapping, or a list of mappings, objects with `model_dump` and Documents; None for nothing.
 
     Raises:
         TypeError: It is of another type, or holds what JSON has no value for.
@@ -118,5 +118,5 @@ def _plain(name: str, item: object) -> Any:
 
 def _wrong(name: str, given: object) -> TypeError:
     return TypeError(
-        f"`{name}` must be a text, or a list of mappings or of objects with `model_dump`, got {type(given).__name__}"
+        f"`{name}` must be a string, or a list of mappings or of objects with `model_dump`, got {type(given).__name__}"
     )

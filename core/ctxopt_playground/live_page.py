@@ -1,4 +1,4 @@
-"""The widgets of the playground put together: what is pasted, the settings, and the results that follow them."""
+"""The page of the playground: its widgets together, and the comparison after each change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ctxopt_playground.example import OUTPUT_RESERVE, TARGET, example
 from ctxopt_playground.input_boxes import documents_box, history_box
 from ctxopt_playground.inputs import CombinedRequest, combined
 from ctxopt_playground.markup import STYLE
-from ctxopt_playground.model_text import warnings_told_otherwise
+from ctxopt_playground.model_text import without_model_warnings
 from ctxopt_playground.outcome_view import OutcomeView
 from ctxopt_playground.readers.json import UnreadablePasteError
 from ctxopt_playground.settings import PlaygroundSettings
@@ -23,13 +23,13 @@ from ctxopt_playground.settings_panel import SettingsPanel
 
 
 class LivePage:
-    """The page. Each change of a widget is a new comparison, before the next change is looked at.
+    """The page. Each change of a widget leads to a new comparison, before the next change is handled.
 
-    A front end sends the next value of a widget when the kernel is done with the one before, so that what is dragged
-    faster than it can be compared leaves nothing behind in a queue.
+    A front end sends the next value of a widget when the kernel is done with the one before, so that dragging a slider
+    faster than requests are compared fills no queue.
 
     Args:
-        settings: Where the settings stand at first.
+        settings: The first settings.
     """
 
     def __init__(self, settings: PlaygroundSettings) -> None:
@@ -47,11 +47,11 @@ class LivePage:
 
     @property
     def settings(self) -> PlaygroundSettings:
-        """The settings as they stand."""
+        """The settings that the widgets show."""
         return self.panel.settings
 
     def show_settings(self, settings: PlaygroundSettings) -> None:
-        """Move the settings, and compare."""
+        """Set the settings, and compare."""
         self.panel.show(settings)
         self.compare()
 
@@ -59,7 +59,7 @@ class LivePage:
         """Show what was given in code.
 
         Raises:
-            UnreadablePasteError: A text cannot be read.
+            UnreadablePasteError: A string cannot be read.
         """
         with self._at_once():
             self._given, self.history.text, self.documents.text = given, history, documents
@@ -75,12 +75,12 @@ class LivePage:
                 window.show(window.model_id, TARGET, OUTPUT_RESERVE)
 
     def compare(self) -> None:
-        """Compare what the page says now; where that cannot be done, say why and leave the results as they are."""
+        """Compare with what the page shows now; where that is not possible, show why and keep the results."""
         if self._held:
             return
         self.problem = self.history.problem or self.documents.problem
         try:
-            with warnings_told_otherwise():
+            with without_model_warnings():
                 settings = self.settings
                 found = combined(self.history.value, self.documents.value, self._given)
                 comparison = compare(found.request, settings)
@@ -101,7 +101,7 @@ class LivePage:
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:
-        """Take several changes for one."""
+        """Handle several changes as one."""
         self._held = True
         try:
             yield
@@ -115,4 +115,4 @@ class LivePage:
         left = VBox([pasted, self.panel.widget]).add_class("ctxopt-left")
         columns = Box([left, self.outcomes.widget.add_class("ctxopt-right")]).add_class("ctxopt-columns")
         style = HTML(as_markup(style_element(STYLE))).add_class("ctxopt-style")
-        return VBox([style, columns, self.outcomes.glance]).add_class("ctxopt-playground")
+        return VBox([style, columns, self.outcomes.summary]).add_class("ctxopt-playground")

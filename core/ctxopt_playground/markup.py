@@ -1,4 +1,4 @@
-"""The HTML around the widgets: the style of the page, and status lines."""
+"""The HTML around the widgets: the style of the page, status lines and headings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ align-items:start;width:100%}
 @container (max-width:760px){.ctxopt-playground .ctxopt-columns{grid-template-columns:minmax(0,1fr)}}
 .ctxopt-playground .ctxopt-group{padding:12px 0 10px;border-top:1px solid FAINT;width:100%}
 .ctxopt-playground .ctxopt-heading{font-size:14px;font-weight:600;margin:0 0 6px;line-height:1.3}
-.ctxopt-playground .ctxopt-told{margin:2px 0 6px;font-size:12.5px;color:var(--jp-ui-font-color2,inherit);
+.ctxopt-playground .ctxopt-status{margin:2px 0 6px;font-size:12.5px;color:var(--jp-ui-font-color2,inherit);
 overflow-wrap:anywhere}
 .ctxopt-playground .ctxopt-caution,.ctxopt-playground .ctxopt-problem{color:inherit;padding:5px 9px;
 border-left:3px solid #E69F00;background:rgba(230,159,0,.14)}
@@ -73,7 +73,7 @@ font-size:17px;font-weight:600;line-height:1.3;font-variant-numeric:tabular-nums
 .ctxopt-playground .ctxopt-beside{display:none}
 @container (max-width:760px){.ctxopt-playground .ctxopt-beside{display:flex;position:sticky;bottom:0;z-index:5;
 background:var(--jp-layout-color1,Canvas);border-top:1px solid FAINT;box-shadow:0 -2px 8px rgba(0,0,0,.15)}}
-.ctxopt-playground .ctxopt-glance{display:flex;flex-flow:row wrap;gap:1px 14px;margin:0;padding:6px 8px;
+.ctxopt-playground .ctxopt-summary{display:flex;flex-flow:row wrap;gap:1px 14px;margin:0;padding:6px 8px;
 font-size:12px;font-variant-numeric:tabular-nums}
 .ctxopt-playground .ctxopt-download{font-size:13px;color:var(--jp-content-link-color,#1976d2)}
 .ctxopt-playground .ctxopt-report .ctxopt-tables{gap:0 2.4em}
@@ -82,20 +82,20 @@ font-size:12px;font-variant-numeric:tabular-nums}
 
 
 STYLE = SHEET_STYLE + _LAYOUT.replace("\n", "").replace("FAINT", _FAINT)
-_LONGEST_SENTENCE = 600
+_LONGEST_SENTENCE = 600  # characters: a few lines beside a box, also for an error that quotes what was pasted
 
 
 class Tone(Enum):
-    """How something is said, and the word that says so to those who do not see the color."""
+    """The tone of a status line, and the word that says it to readers who do not see the color."""
 
     PLAIN = ""
     CAUTION = "Note: "
     PROBLEM = "Problem: "
 
 
-def told(sentence: str, tone: Tone = Tone.PLAIN) -> str:
-    """Return a sentence as HTML. A change of it is read out by screen readers."""
-    line = Element("p", {"class": f"ctxopt-told ctxopt-{tone.name.lower()}", "role": "status"})
+def status_line(sentence: str, tone: Tone = Tone.PLAIN) -> str:
+    """Return a sentence as the HTML of a status line. Screen readers read out its changes."""
+    line = Element("p", {"class": f"ctxopt-status ctxopt-{tone.name.lower()}", "role": "status"})
     if tone.value:
         SubElement(line, "b").text = tone.value
     SubElement(line, "span").text = preview(sentence, _LONGEST_SENTENCE)
@@ -103,7 +103,7 @@ def told(sentence: str, tone: Tone = Tone.PLAIN) -> str:
 
 
 def heading(text: str) -> str:
-    """Return the heading of a part as HTML."""
+    """Return the heading of a group of widgets as HTML."""
     found = Element("h3", {"class": "ctxopt-heading"})
     found.text = text
     return as_markup(found)

@@ -1,4 +1,4 @@
-"""What is known of a model that somebody names, in words."""
+"""The window of a model that the user names, in words."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ctxopt_core.models.resolve_window import UnknownModelWarning, resolve_windo
 
 @cache
 def model_ids() -> tuple[str, ...]:
-    """Return the ids of chat models that a box offers: those without a host's path or version in them."""
+    """Return the ids of chat models that the box offers: those without a host's path or a version."""
     ids = (identity for row in builtin_rows() if row.kind == "chat" for identity in row.ids)
     return tuple(dict.fromkeys(identity for identity in ids if not {"/", ":", "@"} & set(identity)))
 
 
 @contextmanager
-def warnings_told_otherwise() -> Iterator[None]:
-    """Silence the warnings that the playground says in words where they belong."""
+def without_model_warnings() -> Iterator[None]:
+    """Silence the warnings that the playground shows as status lines."""
     with warnings.catch_warnings():
         for category in (UnknownModelWarning, BudgetWarning):
             warnings.simplefilter("ignore", category)
@@ -30,13 +30,13 @@ def warnings_told_otherwise() -> Iterator[None]:
 
 
 def window_of(model: str) -> ModelWindow:
-    """Return the window of a model; the smallest chat window known for one that nobody knows."""
-    with warnings_told_otherwise():
+    """Return the window of a model; for an unknown one the smallest chat window known."""
+    with without_model_warnings():
         return resolve_window(model)
 
 
 def described(window: ModelWindow) -> str:
-    """Return what is known of a window, in words."""
+    """Return a window in words."""
     limits = [f"{window.context_window:,} tokens"] if window.context_window else []
     limits += [f"at most {window.max_input_tokens:,} of input"] if window.max_input_tokens else []
     counted = f"counted with {window.encoding}"

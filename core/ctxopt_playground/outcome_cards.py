@@ -1,4 +1,4 @@
-"""What the strategies make of a request, side by side, as cards."""
+"""The results of the strategies side by side, as cards."""
 
 from __future__ import annotations
 
@@ -6,38 +6,36 @@ from collections.abc import Mapping
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement
 
-from ctxopt_core.display.history_sheet import history_bar
 from ctxopt_core.display.html import as_element, as_markup, style_element
-from ctxopt_core.display.report_sheet import window_bars, window_parts
-from ctxopt_core.display.sheet import Bar, Segment, Sheet
+from ctxopt_core.display.report_sheet import history_bar, window_bars
+from ctxopt_core.display.sheet import Bar, Segment, Sheet, in_words
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.text.display_text import preview
 from ctxopt_playground.comparison import Comparison, Outcome
 from ctxopt_playground.markup import STYLE
 
-KEEPS: Mapping[str, str] = {
-    "auto": "what is relevant among the newer turns, or the newest where tools are at work",
+_KEEPS: Mapping[str, str] = {
+    "auto": "relevant turns among the newer ones, or the newest turns where tools are called",
     "turns": "the first message and the newest turns",
-    "relevance": "the newest turns, and those that say most about the question",
+    "relevance": "the newest turns, and those most relevant to the question",
     "sliding_window": "the newest turns and nothing else",
-    "stable_prefix": "the newest turns, cut in steps so that a prompt cache finds the start again",
+    "stable_prefix": "the newest turns, cut in steps so that the prompt cache keeps its prefix",
     "summarize": "the newest turns, and a summary of the others",
-    "hybrid": "what is relevant, and a summary of the others",
+    "hybrid": "relevant turns, and a summary of the others",
 }
 """What each strategy keeps of the history."""
 
-_LONGEST_ERROR = 1_000
+_LONGEST_ERROR = 1_000  # characters: an error that quotes a whole text must not fill the page
 _BESIDE_THE_BUDGET = frozenset({"reserve", "outside"})
 _LEGEND = {
     "Parts": ("fixed", "system", "query", "documents", "history", "free"),
     "Outcomes": ("kept", "shortened", "summarized", "dropped"),
 }
-_IN_WORDS = {"shortened": "in part"}
-_REQUESTS = 1_000
+_REQUESTS = 1_000  # requests: the cost of a single one is a fraction of a cent
 
 
 def cards(comparison: Comparison, chosen: str | None) -> str:
-    """Return the outcomes as HTML: counts and no content.
+    """Return the outcomes as HTML, as counts without content.
 
     Args:
         comparison: The outcomes.
@@ -57,9 +55,9 @@ def still_page(comparison: Comparison) -> str:
     return f'{style}<div class="ctxopt-playground">{cards(comparison, None)}</div>'
 
 
-def glance(comparison: Comparison, *, outdated: bool = False) -> str:
-    """Return what is left with each strategy on one line, for where the cards are out of sight."""
-    line = Element("p", {"class": "ctxopt-glance"})
+def summary_line(comparison: Comparison, *, outdated: bool = False) -> str:
+    """Return the tokens after each strategy on one line, for narrow pages, where the cards are out of sight."""
+    line = Element("p", {"class": "ctxopt-summary"})
     if outdated:
         _add(line, "span", "From before:")
     for outcome in comparison.outcomes:
@@ -75,7 +73,7 @@ def _card(outcome: Outcome, *, chosen: bool) -> Element:
     kinds = ["ctxopt-card", *(["ctxopt-chosen"] if chosen else []), *(["ctxopt-failed"] if outcome.error else [])]
     card = Element("section", {"class": " ".join(kinds), "aria-label": f"strategy {outcome.strategy}"})
     _add(card, "h4", outcome.strategy)
-    _add(card, "p", KEEPS[outcome.strategy], "ctxopt-keeps")
+    _add(card, "p", _KEEPS[outcome.strategy], "ctxopt-keeps")
     if outcome.fitted is None:
         _add(card, "p", "Does not fit", "ctxopt-total")
         _add(card, "p", preview(outcome.error or "", _LONGEST_ERROR), "ctxopt-why")
@@ -99,21 +97,19 @@ def _sheet(outcome: Outcome, fitted: FittedContext) -> Sheet:
 
 def _window_bar(fitted: FittedContext) -> Bar:
     report = fitted.report
-    _, after = window_bars(window_parts(report))
+    _, after = window_bars(report)
     segments = tuple(segment for segment in after.segments if segment.kind not in _BESIDE_THE_BUDGET)
     return Bar(label="In the window, as it came" if report.unchanged else "In the window", segments=segments)
 
 
 def _document_bars(outcome: Outcome) -> tuple[Bar, ...]:
-    counts = {
-        "kept": outcome.documents_kept or 0,
-        "partial": outcome.documents_partial or 0,
-        "dropped": outcome.documents_dropped or 0,
-    }
-    words = {"kept": "kept", "partial": "in part", "dropped": "dropped"}
-    told = ", ".join(f"{count:,} {words[name]}" for name, count in counts.items() if count)
-    segments = tuple(Segment(name=words[name], amount=count, kind=name) for name, count in counts.items())
-    return (Bar(label=f"Documents: {told}", segments=segments, unit="documents"),) if any(counts.values()) else ()
+    segments = (
+        Segment(name="kept", amount=outcome.documents_kept or 0, kind="kept"),
+        Segment(name="in part", amount=outcome.documents_partial or 0, kind="partial"),
+        Segment(name="dropped", amount=outcome.documents_dropped or 0, kind="dropped"),
+    )
+    label = f"Documents: {_in_words({segment.name: segment.amount for segment in segments})}"
+    return (Bar(label=label, segments=segments),) if any(part.amount for part in segments) else ()
 
 
 def _history_bars(outcome: Outcome, fitted: FittedContext) -> tuple[Bar, ...]:
@@ -121,13 +117,16 @@ def _history_bars(outcome: Outcome, fitted: FittedContext) -> tuple[Bar, ...]:
     if not strip:
         return ()
     counts = {
-        "kept": outcome.turns_kept or 0,
-        "in part": outcome.turns_shortened or 0,
-        "summarized": outcome.turns_summarized or 0,
-        "dropped": outcome.turns_dropped or 0,
+        "kept": outcome.turns_kept,
+        "in part": outcome.turns_shortened,
+        "summarized": outcome.turns_summarized,
+        "dropped": outcome.turns_dropped,
     }
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    return (replace(history_bar(strip, "turns"), label=f"Turns: {told}"),)
+    return (replace(history_bar(strip, "turns"), label=f"Turns: {_in_words(counts)}"),)
+
+
+def _in_words(counts: Mapping[str, int | None]) -> str:
+    return in_words({name: count for name, count in counts.items() if count})
 
 
 def _dollars(usd: float | None) -> str:
@@ -142,8 +141,8 @@ def _legend(*, summarized: bool) -> Element:
             if kind != "summarized" or summarized:
                 entry = SubElement(line, "span", {"class": "ctxopt-entry"})
                 SubElement(entry, "span", {"class": f"ctxopt-sample ctxopt-{kind}", "aria-hidden": "true"})
-                _add(entry, "span", _IN_WORDS.get(kind, kind))
-    _add(legend, "p", "Turns stand oldest first. Dollars are those of the input.")
+                _add(entry, "span", "in part" if kind == "shortened" else kind)
+    _add(legend, "p", "Turns are shown oldest first. Dollars are the cost of the input.")
     return legend
 
 

@@ -1,4 +1,4 @@
-"""The results of the playground: the strategies side by side, and the report of one of them."""
+"""The results of the playground: a card for each strategy, and the report of the chosen one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ctxopt_core.display.html import as_markup
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_playground.comparison import Comparison
 from ctxopt_playground.inputs import CombinedRequest
-from ctxopt_playground.markup import Tone, heading, told
-from ctxopt_playground.outcome_cards import cards, glance
+from ctxopt_playground.markup import Tone, heading, status_line
+from ctxopt_playground.outcome_cards import cards, summary_line
 
-_LARGEST_DOWNLOAD = 2_000_000
+_LARGEST_DOWNLOAD = 2_000_000  # bytes: they are sent to the browser at each change, a third more as base64
 
 
 class OutcomeView:
@@ -25,7 +25,7 @@ class OutcomeView:
         self._combined: CombinedRequest | None = None
         self._silent = False
         self.status, self.cards, self.report, self.download = HTML(), HTML(), HTML(), HTML()
-        self.glance = HTML().add_class("ctxopt-beside")
+        self.summary = HTML().add_class("ctxopt-beside")
         self.chosen = ToggleButtons(options=(), tooltips=())
         self.previews = Checkbox(description="show the beginnings of texts", indent=False)
         self.widget = VBox(
@@ -46,7 +46,7 @@ class OutcomeView:
         self.previews.observe(self._on_choice, "value")
 
     def show(self, combined: CombinedRequest, comparison: Comparison) -> None:
-        """Show a new comparison; the strategy that was chosen stays so where it is still compared."""
+        """Show a new comparison; the chosen strategy stays chosen if it is still compared."""
         self._combined, self._comparison = combined, comparison
         names = tuple(outcome.strategy for outcome in comparison.outcomes)
         self._silent = True
@@ -55,17 +55,17 @@ class OutcomeView:
             self.chosen.options = names
             self.chosen.value = before if before in names else names[0]
         self._silent = False
-        self.status.value = told(_came(comparison) + _instead(combined))
-        self.glance.value = glance(comparison)
+        self.status.value = status_line(_size(comparison) + _replaced(combined))
+        self.summary.value = summary_line(comparison)
         self._show_chosen()
 
     def mark(self, problem: str) -> None:
-        """Say that what is shown is not what the page says now, and why."""
+        """Show that the results are from before, and why."""
         stays = ""
         if self._comparison is not None:
             stays = " What is below is from before."
-            self.glance.value = glance(self._comparison, outdated=True)
-        self.status.value = told(f"{problem.rstrip('.')}.{stays}", Tone.PROBLEM)
+            self.summary.value = summary_line(self._comparison, outdated=True)
+        self.status.value = status_line(f"{problem.rstrip('.')}.{stays}", Tone.PROBLEM)
 
     def _on_choice(self, _: object) -> None:
         if not self._silent:
@@ -78,41 +78,40 @@ class OutcomeView:
         self.cards.value = cards(self._comparison, name)
         outcome = next(outcome for outcome in self._comparison.outcomes if outcome.strategy == name)
         if outcome.fitted is None:
-            self.report.value = told("There is no report: with this strategy the request does not fit.")
+            self.report.value = status_line("There is no report: with this strategy the request does not fit.")
             self.download.value = ""
             return
         self.report.value = outcome.fitted.to_html(show_content=self.previews.value)
         self.download.value = _download(self._combined, outcome.fitted, name)
 
 
-def _came(comparison: Comparison) -> str:
+def _size(comparison: Comparison) -> str:
     came = next((outcome.tokens_before for outcome in comparison.outcomes if outcome.tokens_before is not None), None)
     if comparison.budget is None:
         return "Nothing of the window is left for the request."
-    budget = comparison.budget
-    may = f"it may count {budget.input_budget:,}"
+    budget = f"the input budget is {comparison.budget.input_budget:,}"
     if came is None:
-        return f"No strategy makes the request fit: {may}."
-    if came <= budget.input_budget:
-        return f"The request counts {came:,} tokens and {may}, so nothing is cut. Narrow the window to see it cut."
-    return f"The request counts {came:,} tokens; {may}."
+        return f"No strategy makes the request fit: {budget} tokens."
+    if came <= comparison.budget.input_budget:
+        return f"The request has {came:,} tokens and {budget}, so nothing is cut. Narrow the window to see it cut."
+    return f"The request has {came:,} tokens; {budget}."
 
 
-def _instead(combined: CombinedRequest) -> str:
+def _replaced(combined: CombinedRequest) -> str:
     if not combined.replaced:
         return ""
-    return f" Documents are those of the second tab, not the {combined.replaced:,} that came with the history."
+    return f" The documents are those of the second tab, not the {combined.replaced:,} that came with the history."
 
 
 def _download(combined: CombinedRequest, fitted: FittedContext, strategy: str) -> str:
     try:
         content = combined.fitted_json(fitted)
-    except ValueError as error:  # what can be read may be nested too deeply to be written
-        return told(f"There is no download: {error}.")
+    except ValueError as error:  # JSON that can be read may be nested too deeply to be written
+        return status_line(f"There is no download: {error}.")
     if content is None:
         return ""
     if len(content) > _LARGEST_DOWNLOAD:
-        return told("The fitted request is too large to be sent along at each change, so there is no download.")
+        return status_line("The fitted request is too large to be sent at each change, so there is no download.")
     data = f"data:application/json;base64,{b64encode(content).decode()}"
     link = Element("a", {"href": data, "download": f"fitted_{strategy}.json", "class": "ctxopt-download"})
     link.text = "Download the fitted request"

@@ -1,4 +1,4 @@
-"""The playground: one request, its settings, and what every strategy makes of it, live."""
+"""The playground: one request, its settings, and the live results of every strategy."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ctxopt_core.budget.shares import Shares
 from ctxopt_core.documents.policy import Selection
 from ctxopt_core.models.prices import Prices
 from ctxopt_core.request import ContextRequest
+from ctxopt_core.runtime.optional_packages import needs
 from ctxopt_core.summaries.summarizer import Summarizer
 from ctxopt_playground.comparison import Comparison
 from ctxopt_playground.inputs import Given, as_pasted
@@ -18,34 +19,43 @@ from ctxopt_playground.settings import ComparedStrategy, PlaygroundSettings
 if TYPE_CHECKING:
     from ctxopt_playground.live_page import LivePage
 
-_MISSING = "`Playground` needs ipywidgets; install it with: pip install 'ctxopt-core[playground]'"
+_NO_WIDGETS = "`Playground` needs ipywidgets; install it with: pip install 'ctxopt-core[playground]'"
 
 
 class Playground:
-    """A page to try what is kept of a request: paste a chat history and documents, move the settings, look.
+    """A page that shows what is kept of a request: paste a chat history and documents, and change the settings.
 
-    In a notebook the last line of a cell shows it. Every strategy is fitted again at each change, in the kernel: no
-    network and no model is asked, unless a summarizer is given. All that the page does can be done in code, too:
-    assigning to `history`, `documents` and `settings` moves the widgets, and `comparison` holds the results.
+    In a notebook the last line of a cell shows it. At each change every strategy is fitted again in the kernel, without
+    the network and without a model, unless a summarizer is given. All that the page does can be done in code, too:
+    assigning to `history`, `documents` and `settings` sets the widgets, and `comparison` holds the results.
+
+    Example:
+        >>> from ctxopt_playground import Playground
+        >>> rows = [{"role": "user", "content": "A lantern burns for nine hours. " * 40}] * 5
+        >>> page = Playground(rows, ["The old lantern burns for ten hours."], model=None, target_tokens=600)
+        >>> page
+        <Playground: 5 messages, 1 documents>
+        >>> {outcome.strategy: outcome.within_budget for outcome in page.comparison.outcomes}["turns"]
+        True
 
     Args:
-        history: The chat history: text as it would be pasted (JSON of OpenAI, Anthropic or LangChain, or a transcript);
-            a list of mappings or of objects with `model_dump`, such as LangChain messages; or a ContextRequest. Without
-            it the page starts with an example.
-        documents: The documents: text, or a list of texts, mappings, Documents or objects with `model_dump`.
-        model: A model id; None for none, with `target_tokens`.
-        target_tokens: The most that a request may count, in tokens; None for what the model's window leaves.
-        output_reserve: Tokens kept free for the answer; None for the usual ones.
+        history: The chat history: a string as it would be pasted (JSON of OpenAI, Anthropic, LangChain or LlamaIndex,
+            or a transcript); a list of mappings or of objects with `model_dump`, such as LangChain messages; or a
+            ContextRequest. Without it the page starts with an example.
+        documents: The documents: a string, or a list of strings, mappings, Documents or objects with `model_dump`.
+        model: A model id; None for no model, with `target_tokens`.
+        target_tokens: The most tokens that a request may have; None for what the model's window leaves.
+        output_reserve: Tokens kept free for the answer; None for the usual number.
         shares: The components' guarantees, as Shares or a mapping of them.
-        strategies: The history strategies to compare, in this order; all that need no model by default.
+        strategies: The history strategies to compare, in this order; by default all that need no model.
         selection: How documents are chosen.
         summarizer: Writes the summaries of the strategies `summarize` and `hybrid`, which need one; see `summarizer`.
-        prices: Prices of one's own, by model id; see ContextBudget.
+        prices: Custom prices, by model id; see ContextBudget.
 
     Raises:
         ImportError: ipywidgets is not installed; the extra `playground` brings it.
         TypeError: `history` or `documents` is of a type that cannot be read.
-        ValueError: A text cannot be read, or a setting is out of its range.
+        ValueError: A string cannot be read, or a setting is out of its range.
     """
 
     def __init__(
@@ -87,21 +97,21 @@ class Playground:
 
     @property
     def comparison(self) -> Comparison | None:
-        """What every strategy makes of the request; the last one that there was where something cannot be read."""
+        """The results of every strategy; those from before where something cannot be read."""
         return self._page.comparison
 
     @property
     def problem(self) -> str:
-        """Why `comparison` is not of what the page says now; empty where it is."""
+        """Why `comparison` is from before the last change; empty where it is current."""
         return self._page.problem
 
     @property
     def settings(self) -> PlaygroundSettings:
-        """The settings. Assigning others moves the widgets; `dataclasses.replace` makes them.
+        """The settings. Assigning others, made by `dataclasses.replace`, sets the widgets.
 
         Raises:
             ValueError: No strategy is ticked.
-            TypeError: What is assigned is something else.
+            TypeError: Something else is assigned.
         """
         return self._page.settings
 
@@ -110,14 +120,14 @@ class Playground:
         if not isinstance(settings, PlaygroundSettings):
             message = (
                 f"`settings` must be PlaygroundSettings, got {type(settings).__name__}; "
-                "change those that there are with dataclasses.replace"
+                "change the present ones with dataclasses.replace"
             )
             raise TypeError(message)
         self._page.show_settings(settings)
 
     @property
     def history(self) -> str:
-        """The text of the box for the history. Assigning is pasting: what cannot be read is a `problem`."""
+        """The content of the box for the history. Assigning is like pasting: what cannot be read is a `problem`."""
         return self._page.history.text
 
     @history.setter
@@ -126,7 +136,7 @@ class Playground:
 
     @property
     def documents(self) -> str:
-        """The text of the box for documents. Assigning is pasting: what cannot be read is a `problem`."""
+        """The content of the box for documents. Assigning is like pasting: what cannot be read is a `problem`."""
         return self._page.documents.text
 
     @documents.setter
@@ -134,7 +144,7 @@ class Playground:
         self._page.documents.text = as_pasted("documents", documents)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """Return what a notebook shows: the widgets, and the outcomes as they are now where there are none."""
+        """Return what a notebook shows: the widgets, or the present results where widgets cannot be shown."""
         bundle: dict[str, Any] = self._page.widget._repr_mimebundle_(include=include, exclude=exclude)
         if self.comparison is not None:
             bundle["text/html"] = still_page(self.comparison)
@@ -145,10 +155,6 @@ class Playground:
 
 
 def _live_page() -> type[LivePage]:
-    try:
+    with needs("ipywidgets", _NO_WIDGETS):
         from ctxopt_playground.live_page import LivePage
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "ipywidgets":
-            raise
-        raise ImportError(_MISSING) from error
     return LivePage

@@ -1,4 +1,4 @@
-"""What can be moved in the playground: the model, the budget and its shares, and the strategies to compare."""
+"""The settings of the playground: the model, the budget and its shares, and the strategies to compare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ComparedStrategy = Literal["auto", "turns", "relevance", "sliding_window", "stab
 """A history strategy; `stable_prefix` is `turns` with a cut that moves in steps."""
 
 PLAIN_STRATEGIES: tuple[ComparedStrategy, ...] = ("auto", "turns", "relevance", "sliding_window", "stable_prefix")
-"""The strategies that ask no model."""
+"""The strategies that call no model."""
 
 SUMMARIZING_STRATEGIES: tuple[ComparedStrategy, ...] = ("summarize", "hybrid")
 """The strategies that need a summarizer."""
@@ -29,17 +29,18 @@ SUMMARIZING_STRATEGIES: tuple[ComparedStrategy, ...] = ("summarize", "hybrid")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaygroundSettings:
-    """What can be moved in the playground.
+    """The settings of the playground.
 
     Args:
-        model: The model whose window, tokenizer and price count; None for a budget of `target_tokens` tokens.
+        model: The model whose window, tokenizer and price are used; None for a budget of `target_tokens` tokens.
         shares: The guarantees of the components, as Shares or a mapping of them.
         output_reserve: Tokens kept free for the answer; None for what `ContextBudget.for_model` keeps.
-        target_tokens: The most that the request may count, in tokens; None for what the window leaves.
-        strategies: The history strategies to compare, in this order; by default all for which nothing is missing.
+        target_tokens: The most tokens that the request may have; None for what the window leaves.
+        strategies: The history strategies to compare, in this order; by default all, or without a summarizer all that
+            need none.
         summarizer: Writes the summaries of `summarize` and `hybrid`; without one they cannot be compared.
         selection: How documents are chosen.
-        prices: Prices of one's own, by model id; see ContextBudget.
+        prices: Custom prices, by model id; see ContextBudget.
 
     Raises:
         ValueError: A value is out of its range, neither `model` nor `target_tokens` is given, or a strategy lacks its
@@ -73,7 +74,7 @@ class PlaygroundSettings:
 
     @property
     def offered(self) -> tuple[ComparedStrategy, ...]:
-        """The strategies for which nothing is missing."""
+        """The strategies that can be compared: without a summarizer those that need none."""
         return (*PLAIN_STRATEGIES, *(SUMMARIZING_STRATEGIES if self.summarizer else ()))
 
     @property
@@ -83,7 +84,7 @@ class PlaygroundSettings:
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
-        """How each of the strategies cuts."""
+        """The policies of each strategy that is compared."""
         documents = DocumentPolicy(selection=self.selection)
         return tuple(
             Cut(
@@ -97,7 +98,7 @@ class PlaygroundSettings:
         )
 
     def budget(self) -> ContextBudget:
-        """Return the budget that these settings mean.
+        """Return the budget of these settings.
 
         Raises:
             ContextBudgetError: Nothing is left for the input.

@@ -1,4 +1,4 @@
-"""The settings of the playground: what is moved, as widgets."""
+"""The settings of the playground as widgets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ipywidgets import HTML, Box, Checkbox, Dropdown, FloatSlider, VBox
 
 from ctxopt_core.budget.shares import COMPONENTS, Shares
 from ctxopt_core.documents.policy import Selection
-from ctxopt_playground.markup import Tone, heading, told
-from ctxopt_playground.model_text import warnings_told_otherwise
+from ctxopt_playground.markup import Tone, heading, status_line
+from ctxopt_playground.model_text import without_model_warnings
 from ctxopt_playground.settings import ComparedStrategy, PlaygroundSettings
 from ctxopt_playground.window_panel import WindowPanel
 
-_WHOLE = 100
+_WHOLE = 100  # percent: the sum of shares that are neither scaled nor leave a rest
 _NAMES = {"system": "System prompt", "query": "Query", "documents": "Documents", "history": "History"}
 
 
@@ -23,7 +23,7 @@ class SettingsPanel:
     """The settings. Strategies that need a summarizer are offered where there is one.
 
     Args:
-        settings: Where the widgets stand at first; its summarizer and its prices stay.
+        settings: The first values of the widgets; its summarizer and its prices are kept.
         changed: Is called when a setting has changed.
     """
 
@@ -49,10 +49,10 @@ class SettingsPanel:
 
     @property
     def settings(self) -> PlaygroundSettings:
-        """The settings as they stand.
+        """The settings that the widgets show.
 
         Raises:
-            ValueError: They are none: no strategy is chosen, or nothing of the window is left.
+            ValueError: No strategy is chosen, or nothing of the window is left for the input.
         """
         in_order = dict.fromkeys((*self._settings.compared, *self.strategies))
         chosen = tuple(name for name in in_order if self.strategies[name].value)
@@ -70,7 +70,7 @@ class SettingsPanel:
         )
 
     def show(self, settings: PlaygroundSettings) -> None:
-        """Move the widgets, without a call of `changed`."""
+        """Set the widgets, without calling `changed`."""
         self._settings, self._silent = settings, True
         self.window.show(settings.model, settings.target_tokens, settings.output_reserve)
         self.shares.show(settings.shares)
@@ -109,28 +109,28 @@ class SharesPanel:
 
     @property
     def shares(self) -> Shares:
-        """The shares as they stand."""
-        with warnings_told_otherwise():
+        """The shares that the sliders show."""
+        with without_model_warnings():
             return Shares(**{name: slider.value for name, slider in self.sliders.items()})
 
     def show(self, shares: Shares) -> None:
-        """Move the sliders, without a call of `changed`."""
+        """Set the sliders, without calling `changed`."""
         self._silent = True
         for name, slider in self.sliders.items():
             slider.value = float(getattr(shares, name))
         self._silent = False
-        self._tell()
+        self._show_status()
 
     def _on_share(self, _: object) -> None:
         if not self._silent:
-            self._tell()
+            self._show_status()
             self._changed()
 
-    def _tell(self) -> None:
+    def _show_status(self) -> None:
         total = sum(slider.value for slider in self.sliders.values())
         if total > _WHOLE:
-            self.status.value = told(f"Together {total:g} %, so they are scaled to 100 %.", Tone.CAUTION)
+            self.status.value = status_line(f"Together {total:g} %, so they are scaled to 100 %.", Tone.CAUTION)
         elif total < _WHOLE:
-            self.status.value = told(f"Together {total:g} %; the rest goes to the parts that are short.")
+            self.status.value = status_line(f"Together {total:g} %; the rest goes to the parts that need more.")
         else:
-            self.status.value = told("Together 100 %. What a part does not need is handed on to the others.")
+            self.status.value = status_line("Together 100 %. What a part does not need goes to the others.")

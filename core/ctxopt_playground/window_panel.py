@@ -1,4 +1,4 @@
-"""The part of the settings with the model, how much of its window is used, and what the answer keeps of that."""
+"""The model, how much of its window is used, and the reserve for the answer, as widgets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ipywidgets import HTML, Checkbox, Combobox, FloatLogSlider, IntSlider, VBox
 from ctxopt_core.budget.context_budget import default_output_reserve, usual_output_reserve
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.text.surrogates import joined_surrogates
-from ctxopt_playground.markup import Tone, told
+from ctxopt_playground.markup import Tone, status_line
 from ctxopt_playground.model_text import described, model_ids, window_of
 
-_SMALLEST_EXPONENT = 7
-_WITHOUT_A_MODEL = 32_768
-_STEPS = 256
+_SMALLEST_EXPONENT = 7  # a power of 2: 128 tokens are the smallest window of the slider
+_WITHOUT_A_MODEL = 32_768  # tokens: the largest window of the slider where no model limits it
+_STEPS = 256  # steps of the reserve's slider, about as many as it has pixels
 
 
 class WindowPanel:
@@ -35,7 +35,7 @@ class WindowPanel:
         self.whole = Checkbox(description="the whole window of the model", indent=False)
         self.window = FloatLogSlider(
             description="Window",
-            tooltip="How much of the window is used, in tokens",
+            tooltip="How many tokens of the window are used",
             base=2,
             min=_SMALLEST_EXPONENT,
             max=log2(_WITHOUT_A_MODEL),
@@ -44,7 +44,7 @@ class WindowPanel:
         )
         self.reserve = IntSlider(
             description="For the answer",
-            tooltip="What of it is kept free for the answer, in tokens",
+            tooltip="How many of them are kept free for the answer",
             min=0,
             max=_WITHOUT_A_MODEL,
             readout_format=",d",
@@ -56,7 +56,7 @@ class WindowPanel:
 
     @property
     def model_id(self) -> str | None:
-        """The model that is named; None where the box is empty."""
+        """The id in the box of the model; None where it is empty."""
         return self.model.value.strip() or None
 
     @property
@@ -67,7 +67,7 @@ class WindowPanel:
 
     @property
     def target_tokens(self) -> int | None:
-        """The most that the request may count, in tokens; None where the whole window is used."""
+        """The most tokens that the request may have; None where the whole window is used."""
         return None if self.whole.value and self._window else self._in_use - self.output_reserve
 
     @property
@@ -81,7 +81,7 @@ class WindowPanel:
         return self._limit if self.whole.value and self._window else round(self.window.value)
 
     def show(self, model: str | None, target_tokens: int | None, output_reserve: int | None) -> None:
-        """Move the widgets, without a call of `changed`; a reserve of None is the usual one of the model."""
+        """Set the widgets, without calling `changed`; a reserve of None is the usual one of the model."""
         self._silent = True
         self.model.value = joined_surrogates(model or "")
         self._look_up()
@@ -101,10 +101,10 @@ class WindowPanel:
         self._window = None if self.model_id is None else window_of(self.model_id)
         self.window.max = max(_SMALLEST_EXPONENT + 1, log2(self._limit))
         if self._window is None:
-            self.status.value = told("No model: o200k_base counts, and no price is known.")
+            self.status.value = status_line("No model: counted with o200k_base, and no price is known.")
         else:
             known = self._window.source != "fallback"
-            self.status.value = told(described(self._window), Tone.PLAIN if known else Tone.CAUTION)
+            self.status.value = status_line(described(self._window), Tone.PLAIN if known else Tone.CAUTION)
 
     def _on_model(self, _: object) -> None:
         if self._silent:
@@ -125,7 +125,7 @@ class WindowPanel:
         self._changed()
 
     def _set_reserve(self, reserve: int, *, largest: int = 0) -> None:
-        """Set the reserve, at most three quarters of the window in use so that the input has some, or `largest`."""
+        """Set the reserve, at most three quarters of the window in use, or `largest` if that is more."""
         self.whole.disabled = self._window is None
         self.window.disabled = self.whole.value and self._window is not None
         top = max(1, self._in_use * 3 // 4, largest)

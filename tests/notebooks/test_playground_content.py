@@ -56,7 +56,7 @@ def test_a_history_may_come_in_any_of_these_ways(given, messages):
     assert len(playground.request.history) == messages
 
 
-def test_a_request_that_is_given_stands_until_something_is_pasted():
+def test_a_request_that_is_given_is_used_until_something_is_pasted():
     request = ContextRequest(history=[Message(role="user", content="Lit?")], documents=[Document(text="It is.")])
     playground = Playground(request)
 
@@ -86,14 +86,14 @@ def test_what_cannot_be_read_is_an_error_in_code(arguments, error):
         Playground(*arguments)
 
 
-def test_a_broken_paste_is_told_beside_the_box_and_the_last_results_stay(playground):
+def test_a_broken_paste_is_shown_beside_the_box_and_the_last_results_stay(playground):
     before = playground.comparison
 
     playground.history = '[{"role": '
 
     assert "not JSON" in playground.problem
     assert "ctxopt-problem" in playground._page.history.status.value
-    assert "From before" in playground._page.outcomes.glance.value
+    assert "From before" in playground._page.outcomes.summary.value
     assert "What is below is from before" in playground._page.outcomes.status.value
     assert [one.tokens_after for one in playground.comparison.outcomes] == [one.tokens_after for one in before.outcomes]
     playground.history = [ASKED]
@@ -129,7 +129,7 @@ def test_a_loaded_file_is_put_into_the_box(playground, content):
     assert "Which lantern" in playground.history
 
 
-def test_a_file_that_is_no_text_is_told_and_another_one_is_read(playground):
+def test_a_file_that_is_not_text_is_refused_and_another_one_is_read(playground):
     box = playground._page.history
 
     box.upload.value = uploaded(b"\x89PNG\x00\xff")
@@ -199,7 +199,7 @@ def test_a_request_that_cannot_be_written_has_no_download():
 
 @settings(max_examples=60)
 @given(history=hostile_text(), documents=hostile_text(), model=hostile_text(3))
-def test_whatever_is_typed_is_read_or_told_and_never_an_error(history, documents, model):
+def test_whatever_is_typed_is_read_or_refused_and_never_an_error(history, documents, model):
     page = shared_playground()
 
     page.history, page.documents, page._page.panel.window.model.value = history, documents, model
@@ -255,7 +255,7 @@ def test_a_box_says_what_was_read(playground, box, given, sentence):
     assert sentence in getattr(playground._page, box).status.value
 
 
-def test_a_card_says_what_became_of_documents_where_there_are_any(playground):
+def test_a_card_shows_the_outcome_of_documents_if_there_are_any(playground):
     assert "Documents: " in playground._page.outcomes.cards.value
     playground.documents = ""
     assert "Documents: " not in playground._page.outcomes.cards.value

@@ -164,7 +164,7 @@ def drag(page, label, by):
     page.mouse.up()
 
 
-def test_a_file_is_loaded_sliders_are_moved_and_a_broken_paste_is_told(page, tmp_path):
+def test_a_file_is_loaded_sliders_are_moved_and_a_broken_paste_is_shown(page, tmp_path):
     assert page.title() == "ctxopt playground"
     wait_until_shown(page, fitted(example_request()))
     pictured(page, "example", "light")
@@ -174,7 +174,7 @@ def test_a_file_is_loaded_sliders_are_moved_and_a_broken_paste_is_told(page, tmp
     see_a_file_loaded(page, request, tmp_path / "chat.json")
     see_the_fitted_request_downloaded(page, request)
     see_sliders_moved(page, request)
-    see_what_cannot_be_read_told(page)
+    see_what_cannot_be_read_shown(page)
     see_markup_taken_for_text(page)
 
     assert page.complaints == []
@@ -218,7 +218,7 @@ def see_sliders_moved(page, request):
     wait_until_shown(page, fitted(request, model="gpt-4", target_tokens=target, history=50))
 
 
-def see_what_cannot_be_read_told(page):
+def see_what_cannot_be_read_shown(page):
     before = totals(page)
     box(page, "Chat history").fill(BROKEN)
     page.locator(".ctxopt-pasted .ctxopt-problem").wait_for()

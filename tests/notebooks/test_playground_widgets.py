@@ -47,7 +47,7 @@ WIDGETS = {
 
 
 @pytest.mark.parametrize("widget", WIDGETS.values(), ids=WIDGETS)
-def test_a_widget_that_is_moved_is_a_new_comparison_of_the_settings_that_it_stands_for(playground, widget):
+def test_a_widget_that_is_moved_leads_to_a_new_comparison_with_its_settings(playground, widget):
     before = playground.settings, [one.fitted.report.to_dict() for one in playground.comparison.outcomes]
     moved, value = widget(playground._page)
 
@@ -84,7 +84,7 @@ def test_what_are_no_settings_is_refused_and_the_widgets_still_move(playground):
     assert left(playground) < before
 
 
-def test_no_strategy_at_all_is_told_and_the_last_results_stay(playground):
+def test_no_strategy_at_all_is_shown_and_the_last_results_stay(playground):
     before = playground.comparison
     for box in playground._page.panel.choices.children:
         box.value = False
@@ -144,7 +144,7 @@ def test_what_there_is_nothing_to_choose_of_cannot_be_moved(playground):
     assert (window.whole.disabled, window.window.disabled) == (True, False)
 
 
-def test_a_model_that_nobody_knows_is_told_and_assumed(playground):
+def test_an_unknown_model_is_shown_as_such_and_its_window_assumed(playground):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         playground._page.panel.window.model.value = "nobody-knows-this-2"
@@ -154,7 +154,7 @@ def test_a_model_that_nobody_knows_is_told_and_assumed(playground):
     assert "no price known" in playground._page.outcomes.cards.value
 
 
-def test_shares_that_do_not_add_up_are_told_without_a_warning(playground):
+def test_shares_that_do_not_add_up_are_shown_without_a_warning(playground):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         playground._page.panel.shares.sliders["documents"].value = 0
@@ -165,7 +165,7 @@ def test_shares_that_do_not_add_up_are_told_without_a_warning(playground):
     assert playground.problem == ""
 
 
-def test_a_budget_that_holds_nothing_is_told_on_each_card(playground):
+def test_a_budget_that_holds_nothing_is_shown_on_each_card(playground):
     playground.settings = replace(playground.settings, target_tokens=1)
 
     assert playground.problem == ""

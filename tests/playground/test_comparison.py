@@ -99,7 +99,7 @@ def test_any_pasted_conversation_is_compared(rows, target):
 
 
 @pytest.mark.parametrize("target", [200, 400, 1_000], ids=["tight", "less", "more"])
-def test_turns_are_told_by_what_is_left_of_their_messages(target):
+def test_turns_are_counted_by_what_is_left_of_their_messages(target):
     for outcome in compare(gate_request(turns=15), PlaygroundSettings(target_tokens=target, shares=WIDE)).outcomes:
         trimming = outcome.fitted.history
         kept = set(trimming.kept)
@@ -109,19 +109,19 @@ def test_turns_are_told_by_what_is_left_of_their_messages(target):
             else ("kept" if kept.issuperset(turn) and not set(turn) & trimming.shortened.keys() else "shortened")
             for turn in [(2 * number, 2 * number + 1) for number in range(15)]
         )
-        told = {"kept": outcome.turns_kept, "shortened": outcome.turns_shortened, "dropped": outcome.turns_dropped}
-        assert Counter(told) == states
+        turns = {"kept": outcome.turns_kept, "shortened": outcome.turns_shortened, "dropped": outcome.turns_dropped}
+        assert Counter(turns) == states
         assert outcome.turns_summarized == 0
 
 
-def test_what_is_saved_is_told_in_dollars_at_prices_of_ones_own():
+def test_what_is_saved_is_shown_in_dollars_at_custom_prices():
     chosen = PlaygroundSettings(model="gpt-4o", target_tokens=400, prices={"gpt-4o": 10})
     for outcome in compare(gate_request(), chosen).outcomes:
         assert outcome.saved_usd == pytest.approx(outcome.tokens_saved * 10 / 10**6)
         assert outcome.cost_usd == pytest.approx(outcome.tokens_after * 10 / 10**6)
 
 
-def test_without_a_model_no_dollars_are_told():
+def test_without_a_model_no_dollars_are_shown():
     outcomes = compare(gate_request(), PlaygroundSettings(target_tokens=400)).outcomes
 
     assert {(outcome.saved_usd, outcome.cost_usd) for outcome in outcomes} == {(None, None)}

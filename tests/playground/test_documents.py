@@ -21,7 +21,7 @@ def lines(*values):
     return "\n".join(map(json.dumps, values))
 
 
-def told(documents):
+def rows_of(documents):
     return [(document.id, document.text, document.score) for document in documents]
 
 
@@ -87,7 +87,7 @@ def told(documents):
     ],
 )
 def test_each_shape_is_recognized(text, documents):
-    assert told(read_documents(text)) == documents
+    assert rows_of(read_documents(text)) == documents
 
 
 def test_metadata_and_source_are_kept():
@@ -127,7 +127,7 @@ def test_every_document_is_read_in_order(rows):
 
     named = {row["id"] for row in rows}
     numbers = [str(number) if str(number) not in named else None for number in range(1, len(rows) + 1)]
-    assert told(read_documents(json.dumps(rows))) == [
+    assert rows_of(read_documents(json.dumps(rows))) == [
         (row["id"] or number, row["text"], row["score"]) for row, number in zip(rows, numbers, strict=True)
     ]
 

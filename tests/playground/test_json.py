@@ -172,7 +172,7 @@ def test_of_several_requests_the_first_is_read_and_a_note_says_so():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(" \n\ufeff", "the text is empty", id="nothing"),
+        pytest.param(" \n\ufeff", "nothing was pasted", id="nothing"),
         pytest.param("[]", "must be a list of messages.*got an empty list", id="an empty list"),
         pytest.param("{}", "must be a list of messages.*got an object without them", id="an empty object"),
         pytest.param('["Which key?"]', "must be a list of messages.*got a list of something else", id="texts"),

@@ -112,7 +112,7 @@ def test_a_text_without_speakers_is_one_message_of_the_user(text):
     assert (found.format, found.notes) == ("plain text", (NO_SPEAKERS,))
 
 
-def test_what_stands_before_the_first_speaker_is_not_lost():
+def test_what_is_before_the_first_speaker_is_not_lost():
     found = read_history("Exported on Monday.\n\nUser: Which key?\nAI: Key 777.")
 
     assert said("Exported on Monday.\n\nUser: Which key?\nAI: Key 777.") == [("user", "Exported on Monday."), *FOUND]
@@ -123,7 +123,7 @@ def test_what_tools_say_is_read_as_said_by_the_assistant():
     found = read_history("Human: Which key?\nAI: \nTool: 777\nAI: Key 777.")
 
     assert [message.role for message in found.request.history] == ["user", "assistant", "assistant", "assistant"]
-    assert "what tools said" in found.notes[0]
+    assert "what tools returned" in found.notes[0]
 
 
 SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System"}

@@ -29,4 +29,4 @@ def html_of(playground):
     """Return all HTML that it shows."""
     shown = playground._page.outcomes
     boxes = playground._page.history.status, playground._page.documents.status
-    return [widget.value for widget in (shown.status, shown.cards, shown.report, shown.glance, *boxes)]
+    return [widget.value for widget in (shown.status, shown.cards, shown.report, shown.summary, *boxes)]

@@ -1,1 +1,1 @@
-"""The commands of the command line, one to a file; `program` puts them together. They need the extra `cli`."""
+"""The commands of the command line; `program` puts them together. They need the extra `cli`."""

@@ -1,4 +1,4 @@
-"""Fitting the requests of a file of lines, in their order, with few of them in memory."""
+"""Fits the requests of a file of lines, in their order, with few of them in memory."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ctxopt_core.command_line.run_record import RunRecord
 from ctxopt_core.command_line.worker_processes import outcomes_by_jobs
 from ctxopt_core.runtime.warn_once import warn_once
 
-_BAR_STEP = 1 << 16
+_BAR_STEP = 1 << 16  # bytes of the file: the bar is drawn again after as many, and not for each line
 _CLEAR_LINE = "\r\x1b[K"
 
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What has become of the lines so far.
+    """The outcomes of the lines so far.
 
     Args:
         done_before: Requests that an interrupted run had done.
@@ -63,15 +63,15 @@ def fit_file(
         file: The file; `-` for the standard input.
         choices: How they are fitted.
         paths: Where the results go.
-        record: What the results came of.
-        resume: Whether to go on behind what the results already hold, instead of beginning anew.
+        record: The record of the run.
+        resume: Whether to continue after the results that are already there, instead of beginning anew.
         jobs: How many processes fit them; with 1 this one does.
 
     Raises:
-        ValueError: The results came of other options or of another file, or the options contradict one another.
+        ValueError: The results were made with other options or of another file, or the options contradict each other.
         UnknownModelError: The model is not known, and that is to be an error.
         OSError: A file cannot be read or written.
-        click.ClickException: A worker process has been ended from outside.
+        click.ClickException: A worker process was ended from outside.
     """
     fitter = RequestFitter(choices)
     done, rejected = _done_before(paths, record) if resume else (0, 0)
@@ -80,7 +80,11 @@ def fit_file(
         if not done:
             record.begin()
         lines = lines_of(stream)
-        passed = sum(_passed(line, record, advance) for line in islice(lines, done))
+        passed = 0
+        for line in islice(lines, done):
+            record.check(line)
+            advance(line)
+            passed += 1
         if passed < done:
             message = f"there are {done:,} results already, and only {passed:,} requests: these belong to another file"
             raise ValueError(message)
@@ -105,16 +109,10 @@ def _done_before(paths: BatchPaths, record: RunRecord) -> tuple[int, int]:
     return done, rejected
 
 
-def _passed(line: Line, record: RunRecord, advance: Callable[[Line], bool]) -> bool:
-    """Pass over a line that an interrupted run has done."""
-    record.check(line)
-    return advance(line)
-
-
 def fit_lines(
     lines: Iterable[Line], fitter: RequestFitter, files: BatchFiles, tally: Tally, advance: Callable[[Line], object]
 ) -> None:
-    """Fit lines in this process, write what becomes of each, and count on."""
+    """Fit lines in this process, and write and count their outcomes."""
     outcomes = ((line, outcome_of(line, fitter, with_report=files.reports_wanted)) for line in lines)
     write_outcomes(outcomes, files, tally, advance)
 
@@ -122,7 +120,7 @@ def fit_lines(
 def write_outcomes(
     outcomes: Iterable[tuple[Line, Outcome]], files: BatchFiles, tally: Tally, advance: Callable[[Line], object]
 ) -> None:
-    """Write what becomes of each line as soon as it is told, and count on."""
+    """Write and count each outcome as soon as it is known."""
     for line, outcome in outcomes:
         for category, text in outcome.warnings:
             warn_once(text, category, stacklevel=2)
@@ -138,17 +136,12 @@ def write_outcomes(
 
 
 @contextmanager
-def _progress(file: Path) -> Iterator[Callable[[Line], bool]]:
-    """Yield a function that is told of each line that is done; a bar shows it where a terminal is looked at."""
+def _progress(file: Path) -> Iterator[Callable[[Line], object]]:
+    """Yield a function to call with each line that is done; a bar shows the progress on a terminal."""
     if file == STANDARD or not is_terminal():
-        yield lambda line: True  # noqa: ARG005
+        yield lambda line: None  # noqa: ARG005
         return
     with click.progressbar(
         length=file.stat().st_size, label="fitting", file=sys.stderr, update_min_steps=_BAR_STEP
     ) as bar:
-
-        def advance(line: Line) -> bool:
-            bar.update(line.size)
-            return True
-
-        yield advance
+        yield lambda line: bar.update(line.size)

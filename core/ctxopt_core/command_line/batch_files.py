@@ -1,4 +1,4 @@
-"""The files that a batch writes: fitted requests, lines that were rejected, and reports, each line by line."""
+"""The files that a batch writes line by line: fitted requests, rejected lines, and reports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BatchPaths:
 
     @property
     def record(self) -> Path | None:
-        """What tells what the results came of; None where they are not kept in a file."""
+        """The file of the run's record; None where the results are not kept in a file."""
         if self.out is None or (self.out.exists() and not self.out.is_file()):
             return None
         return self.out.with_name(f"{self.out.name}.run")
@@ -43,7 +43,7 @@ class BatchPaths:
 
     @property
     def hold_results(self) -> bool:
-        """Whether a run has left results, be it half a line."""
+        """Whether a run has left results, even if it is only half a line."""
         files = (path for path in (self.out, self.rejected) if path is not None and path.is_file())
         return any(path.stat().st_size for path in files)
 
@@ -51,8 +51,8 @@ class BatchPaths:
         """Cut the files to the whole lines that an interrupted run has left.
 
         Returns:
-            How many requests were fitted, and how many rejected. Each has become a line of `out` or one of `rejected`,
-            so that together they tell where the run stopped.
+            How many requests were fitted, and how many rejected. Each is a line of `out` or of `rejected`, so that the
+            sum says where the run stopped.
         """
         fitted = 0 if self.out is None else keep_lines(self.out)
         if self.reports is not None:
@@ -61,12 +61,14 @@ class BatchPaths:
 
 
 class BatchFiles:
-    """Writes what becomes of each line, at once, so that an interrupted run loses nothing.
+    """Writes the outcome of each line at once, so that an interrupted run loses nothing.
+
+    It is a context manager: entering it opens the files. Then `write` or `reject` is called for each line, in order.
 
     Args:
-        paths: Where to. The file of rejected lines appears with the first of them.
-        record: Told of each line before what becomes of it is written; None for no one.
-        resume: Whether what is there already is added to.
+        paths: Where to write. The file of rejected lines is created with the first of them.
+        record: Notes each line before its outcome is written; None for no record.
+        resume: Whether to append to what is already there.
     """
 
     def __init__(self, paths: BatchPaths, record: RunRecord | None = None, *, resume: bool = False) -> None:
@@ -103,7 +105,7 @@ class BatchFiles:
         return self._paths.reports is not None
 
     def write(self, line: Line, fitted: bytes, report: bytes | None) -> None:
-        """Write a fitted request. Its report goes first: one without its request is cut off when a run is resumed."""
+        """Write a fitted request, its report first: a report without its request is cut off when a run is resumed."""
         self._record.note(line)
         if self._reports is not None and report is not None:
             _write(self._reports, report)

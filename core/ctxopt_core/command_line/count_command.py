@@ -1,4 +1,4 @@
-"""`count`: the tokens of a text or of a request."""
+"""`count`: the tokens of plain text or of a request."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.request_files import RequestFile, request_in
 
-_NOTHING_COUNTS = "nothing says what counts: give --model or --tokenizer, or put a `model` into the request"
-_ANY_LIMIT = 2**62
+_NO_TOKENIZER = "nothing names a tokenizer: give --model or --tokenizer, or put a `model` into the request"
+_ANY_LIMIT = 2**62  # tokens: a budget needs a limit, and without one in the options every text fits
 
 
-@click.command("count", short_help="Count the tokens of a request or of a text.", epilog=EXIT_CODES)
+@click.command("count", short_help="Count the tokens of a request or of plain text.", epilog=EXIT_CODES)
 @file_argument
 @limit_options
 @line_option
 @format_option
 def count_command(file: Path, line: int | None, form: Format, **options: Any) -> None:
-    """Count the tokens of FILE (- for the standard input), and tell whether they fit.
+    """Count the tokens of FILE (- for the standard input), and say whether they fit.
 
-    A request as JSON, in OpenAI's or Anthropic's shape, is counted as it is rendered, with its tools; anything else as
-    the bare text that it is.
+    A request as JSON, in OpenAI's or Anthropic's shape, is counted as it is rendered, with its tools; anything else is
+    counted as plain text.
     """
     with plain_messages():
         choices = choices_of(**options)
         stored, text = _request_or_text(file, line)
-        show_figures(_figures(choices, stored, text), form, title="What is counted")
+        show_figures(_figures(choices, stored, text), form, title="Token count")
 
 
 def _request_or_text(file: Path, line: int | None) -> tuple[RequestFile | None, str]:
@@ -49,12 +49,12 @@ def _request_or_text(file: Path, line: int | None) -> tuple[RequestFile | None, 
 
 def _figures(choices: FittingChoices, stored: RequestFile | None, text: str) -> dict[str, Any]:
     named = None if stored is None else stored.settings.name
-    limited = choices.tells_limit or named is not None
+    limited = choices.sets_limit or named is not None
     if not limited and choices.tokenizer is None:
-        raise click.UsageError(_NOTHING_COUNTS)
+        raise click.UsageError(_NO_TOKENIZER)
     known = RequestFitter(choices if limited else replace(choices, target_tokens=_ANY_LIMIT)).model_budget(stored)
     if stored is None:
-        tokens, kind = known.counter.count(text), "a text"
+        tokens, kind = known.counter.count(text), "text"
     else:
         request = stored.request
         tokens = count_request(request, known.counter, ChatRenderer())
@@ -67,7 +67,7 @@ def _figures(choices: FittingChoices, stored: RequestFile | None, text: str) -> 
 
 
 def _own_tokenizer(choices: FittingChoices, known: ModelBudget) -> dict[str, Any]:
-    """Return what counts in place of the model's tokenizer; nothing where that one does."""
+    """Return the figures of the tokenizer that replaces the model's; none where the model's is used."""
     if choices.tokenizer is None and known.budget.window is not None:
         return {}
     return {"tokenizer": choices.tokenizer or known.counter.name, "exact": known.counter.exact, "safety factor": None}

@@ -16,7 +16,7 @@ import click
 from ctxopt_core.errors import CtxoptError
 from ctxopt_core.text.display_text import preview
 
-CANNOT_BE_TOLD, USAGE, SOME_REJECTED, DOES_NOT_FIT, STOPPED = 1, 2, 3, 4, 130
+SOME_REJECTED, DOES_NOT_FIT, STOPPED = 3, 4, 130
 
 EXIT_CODES = """\b
 Exit codes:
@@ -30,13 +30,13 @@ Exit codes:
 """
 
 REQUEST_ERRORS = (CtxoptError, TypeError, ValueError, RecursionError)
-"""What a request that cannot be read or fitted raises."""
+"""The errors of a request that cannot be read or fitted."""
 
-_LONGEST_LINE = 1_000
-_OPTIONS = re.compile(
+_LONGEST_LINE = 1_000  # characters of an error or a warning: about a screen
+_ARGUMENTS = re.compile(
     "`(context_window|max_input_tokens|output_reserve|safety_margin|on_unknown_model)(?:='?(\\w+)'?)?`"
 )
-_IN_CODE_ALONE = ", or a `catalog` that knows the model"
+_ONLY_IN_PYTHON = ", or a `catalog` that knows the model"
 
 
 class DoesNotFitError(click.ClickException):
@@ -46,18 +46,18 @@ class DoesNotFitError(click.ClickException):
 
 
 def one_line(error: BaseException | str) -> str:
-    """Return what an error says as one line that can be shown."""
+    """Return the message of an error as one line that can be shown."""
     if isinstance(error, RecursionError):
         return "the request is nested too deeply"
     if isinstance(error, OSError) and error.strerror:
         named = f": {error.filename}" if error.filename else ""
         return preview(f"{error.strerror}{named}", _LONGEST_LINE)
-    told = str(error).replace(_IN_CODE_ALONE, "") or type(error).__name__
-    return preview(_OPTIONS.sub(_as_option, told), _LONGEST_LINE)
+    said = str(error).replace(_ONLY_IN_PYTHON, "") or type(error).__name__
+    return preview(_ARGUMENTS.sub(_as_option, said), _LONGEST_LINE)
 
 
 def _as_option(argument: re.Match[str]) -> str:
-    """Return the option of the command line that an argument of the library has become."""
+    """Return the option of the command line for an argument of the library."""
     option = f"--{argument[1].replace('_', '-')}"
     return option if argument[2] is None else f"{option} {argument[2]}"
 
@@ -88,14 +88,14 @@ def plain_messages() -> Iterator[None]:
         except REQUEST_ERRORS as error:
             raise click.ClickException(one_line(error)) from error
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read the output has gone; click ends quietly
+            if error.errno == errno.EPIPE:  # the reader of the output has gone; click ends quietly
                 raise
             _give_up_output()
             raise click.ClickException(one_line(error)) from error
 
 
 def _give_up_output() -> None:
-    """Drop what the standard output cannot take; at its end the interpreter would try again, and complain."""
+    """Drop what cannot be written to the standard output; otherwise the interpreter tries again when it ends."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -47,7 +47,7 @@ _written_file = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="How many processes fit the lines of FILE. The result is the same.",
 )
-@click.option("--resume", is_flag=True, help="Go on behind what an interrupted run has written to OUT.")
+@click.option("--resume", is_flag=True, help="Continue after what an interrupted run has written to OUT.")
 @click.option("--quiet", "-q", is_flag=True, help="No report on the standard error stream.")
 def fit_command(
     *,
@@ -127,7 +127,7 @@ def _batch_paths(
     if rejected is None and out is not None:
         rejected = out.with_name(f"{out.name}.rejected")
     if resume and out is None:
-        message = "--resume needs --out: it goes on behind the lines that are there"
+        message = "--resume needs --out: it continues after the lines that are there"
         raise click.UsageError(message)
     paths = BatchPaths(out=out, rejected=rejected, reports=report)
     places = [path.resolve() for path in (*paths.all, *(() if file == STANDARD else (file,)))]
@@ -138,7 +138,7 @@ def _batch_paths(
 
 
 def _place_beside(out: Path | None, path: Path | None) -> str | None:
-    """Return where a file lies, seen from the results if it is beside or below them, since a folder may move."""
+    """Return the path of a file, relative to the results if it is beside or below them, since a folder may move."""
     if out is None or path is None:
         return None
     place, folder = path.resolve(), out.resolve().parent

@@ -1,4 +1,4 @@
-"""The options that say how much fits and how requests are cut, and what they come to."""
+"""The options that say how much fits and how requests are cut, and their values."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.models.resolve_window import OnUnknownModel
 
 Strategy = Literal["auto", "turns", "sliding_window", "relevance"]
-"""The strategies that ask no model."""
+"""The strategies that call no model."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittingChoices:
-    """What the options of a command say.
+    """The values of the options of a command.
 
     Args:
         model: The model, in place of the one that a request names.
-        tokenizer: What counts, in place of the model's tokenizer.
+        tokenizer: The tokenizer, in place of the model's.
         context_window: The window, in tokens.
         max_input_tokens: The input limit, in tokens.
         output_reserve: Tokens kept free for the answer.
         safety_margin: Further tokens kept free.
-        target_tokens: A limit of one's own, in tokens.
+        target_tokens: A custom limit for the whole request, in tokens.
         shares: The components' guarantees.
-        on_unknown_model: What to do about a model whose window nobody knows.
+        on_unknown_model: What to do about a model whose window is not known.
         fit: How requests are cut.
     """
 
@@ -51,8 +51,8 @@ class FittingChoices:
     fit: FitOptions = field(default_factory=FitOptions)
 
     @property
-    def tells_limit(self) -> bool:
-        """Whether the options alone say how much fits, whatever a request names."""
+    def sets_limit(self) -> bool:
+        """Whether the options say how much fits, whatever model a request names."""
         given = (self.model, self.context_window, self.max_input_tokens, self.target_tokens)
         return any(limit is not None for limit in given)
 
@@ -81,9 +81,7 @@ def limit_options(command: F) -> F:
             show_default=True,
             help="What to do about an unknown model: take the smallest window known, with a warning, or end with 1.",
         ),
-        click.option(
-            "--target-tokens", metavar="TOKENS", type=positive, help="A limit of your own for the whole request."
-        ),
+        click.option("--target-tokens", metavar="TOKENS", type=positive, help="A custom limit for the whole request."),
         click.option(
             "--safety-margin",
             metavar="TOKENS",
@@ -107,7 +105,7 @@ def limit_options(command: F) -> F:
             "--tokenizer",
             metavar="NAME",
             callback=read_tokenizer,
-            help="What counts, in place of the model's own: an encoding, a model, or the path of tokenizer.json.",
+            help="The tokenizer, in place of the model's: an encoding, a model, or the path of a tokenizer.json.",
         ),
         click.option("--model", "-m", metavar="NAME", help="The model, in place of the one that the request names."),
     ):
@@ -122,7 +120,7 @@ def cutting_options(command: F) -> F:
             "--ranking-query",
             metavar="TEXT",
             default="",
-            help="What is asked, where that is not the query: what is ranked by.",
+            help="What documents and history are ranked by, where that is not the query.",
         ),
         click.option(
             "--protect",
@@ -135,14 +133,14 @@ def cutting_options(command: F) -> F:
             type=click.Choice(["auto", "score", "passages", "density", "optimal"]),
             default="auto",
             show_default=True,
-            help="What is kept of documents.",
+            help="How documents are selected.",
         ),
         click.option(
             "--strategy",
             type=click.Choice(["auto", "turns", "sliding_window", "relevance"]),
             default="auto",
             show_default=True,
-            help="What is kept of the conversation.",
+            help="How the conversation is trimmed.",
         ),
         click.option(
             "--shares",
@@ -150,7 +148,7 @@ def cutting_options(command: F) -> F:
             callback=_read_shares,
             default="10,15,50,25",
             show_default=True,
-            help="What each component is sure of, in percent.",
+            help="The guaranteed part of the budget for each component, in percent.",
         ),
     ):
         command = option(command)
@@ -165,7 +163,7 @@ def choices_of(
     ranking_query: str = "",
     **others: Any,
 ) -> FittingChoices:
-    """Return what the options of a command come to.
+    """Return the choices for the options of a command.
 
     Raises:
         ValueError: An option is out of its range.

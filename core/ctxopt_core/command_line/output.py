@@ -20,7 +20,7 @@ _FORMATS: tuple[Format, ...] = ("table", "json", "html")
 
 
 def format_option(command: F) -> F:
-    """Give a command the option that says how figures are printed."""
+    """Add the option for the format of figures to a command."""
     return click.option(
         "--format",
         "form",
@@ -37,7 +37,7 @@ def write_bytes(content: bytes) -> None:
 
 
 def show(text: str) -> None:
-    """Write a text and a line break to the standard output, in UTF-8 whatever the terminal is set to."""
+    """Write a string and a line break to the standard output, in UTF-8 whatever the terminal is set to."""
     click.echo(text.encode("utf-8", "backslashreplace"))
 
 
@@ -47,7 +47,7 @@ def show_figures(figures: Mapping[str, Any], form: Format, *, title: str) -> Non
     Args:
         figures: The values by their names.
         form: How they are written.
-        title: What they are, as the title of a page.
+        title: The title of a page.
     """
     if form == "json":
         show(json.dumps({_as_key(name): value for name, value in figures.items()}))
@@ -62,7 +62,7 @@ def show_figures(figures: Mapping[str, Any], form: Format, *, title: str) -> Non
 
 
 def tokenizer_figures(budget: ContextBudget) -> dict[str, Any]:
-    """Return what a model's tokenizer is and where its window comes from; nothing where no model is named."""
+    """Return the model's tokenizer and the source of its window; nothing where no model is named."""
     known = budget.window
     if known is None:
         return {}
@@ -90,6 +90,6 @@ def _as_text(value: object) -> str:
 
 
 def _sources(window: ModelWindow) -> str | None:
-    """Return the tables that the catalog's row was taken from; None where another source decided."""
+    """Return the tables that the catalog's row was taken from; None where the window is from another source."""
     row = builtin_index().find(window.model) if window.source == "catalog" else None
     return None if row is None else ", ".join(row.sources)

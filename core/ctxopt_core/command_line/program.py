@@ -1,4 +1,4 @@
-"""The commands of the command line together."""
+"""The command line as a whole: its commands, its help and its version."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from ctxopt_core.command_line.bench_command import bench_command
 from ctxopt_core.command_line.count_command import count_command
 from ctxopt_core.command_line.errors import EXIT_CODES
-from ctxopt_core.command_line.explain_command import explain_command
 from ctxopt_core.command_line.fit_command import fit_command
-from ctxopt_core.command_line.plan_command import plan_command
+from ctxopt_core.command_line.report_commands import explain_command, plan_command
 from ctxopt_core.command_line.window_command import window_command
 
 
 def release() -> str:
-    """Return the release; the modules of a checkout can run without being installed."""
+    """Return the version; the modules of a checkout can run without being installed."""
     try:
         return version("ctxopt-core")
     except PackageNotFoundError:
@@ -40,5 +38,5 @@ def commands() -> None:
     """
 
 
-for command in (fit_command, plan_command, explain_command, count_command, window_command, bench_command):
+for command in (fit_command, plan_command, explain_command, count_command, window_command):
     commands.add_command(command)

@@ -1,4 +1,4 @@
-"""Fitting requests from files, each into the window of the model that it names."""
+"""Fits requests from files, each into the window of the model that it names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.request_files import RequestFile
 from ctxopt_core.models.model_settings import ModelInfo
 
-_MOST_BUDGETS = 128
+_MOST_BUDGETS = 128  # pairs of model and answer limit: a file has a few; more of them are worked out again
 _NO_SETTINGS = ModelInfo()
 _NO_LIMIT = (
     "nothing says how much fits: give --model, --context-window, --max-input-tokens or --target-tokens, "
@@ -27,7 +27,7 @@ class RequestFitter:
     """Fits requests. Budgets are worked out once for each model and answer limit.
 
     Args:
-        choices: What the options of the command say.
+        choices: The options of the command.
 
     Raises:
         ValueError: The options contradict one another, or leave nothing for the input.
@@ -38,11 +38,11 @@ class RequestFitter:
         self._choices = choices
         self._known = lru_cache(maxsize=_MOST_BUDGETS)(self._model_budget)
         self._renderer = ChatRenderer()
-        if choices.tells_limit:
+        if choices.sets_limit:
             self._known(choices.model, None)
 
     def model_budget(self, stored: RequestFile | None) -> ModelBudget:
-        """Return the budget and the counter for a request; for a bare text, of which nothing is known, for None.
+        """Return the budget and the counter for a request; for None, those for plain text without a model.
 
         Raises:
             ValueError: Neither the options nor the request say how much fits, or nothing is left for the input.
@@ -52,7 +52,7 @@ class RequestFitter:
         return self._known(self._choices.model or settings.name, settings.answer_tokens)
 
     def fit(self, stored: RequestFile) -> FittedContext:
-        """Return what is left of a request.
+        """Return the fitted request.
 
         Raises:
             DoesNotFitError: What may not be cut is larger than the input budget.
@@ -65,12 +65,12 @@ class RequestFitter:
             raise DoesNotFitError(one_line(error)) from error
 
     def explain(self, stored: RequestFile, fitted: FittedContext) -> tuple[Explained, ...]:
-        """Return what became of each part of a request that was fitted, and why."""
+        """Return the outcome of each part of a fitted request, and why."""
         return explain(fitted, self.model_budget(stored).counter, self._renderer)
 
     def _model_budget(self, model: str | None, answer_tokens: int | None) -> ModelBudget:
         choices = self._choices
-        if model is None and not choices.tells_limit:
+        if model is None and not choices.sets_limit:
             raise ValueError(_NO_LIMIT)
         settings = None if model is None else ModelInfo(name=model, answer_tokens=answer_tokens)
         return model_budget_of(
@@ -87,7 +87,7 @@ class RequestFitter:
         )
 
     def _reserve(self, model: str | None, answer_tokens: int | None) -> int | None:
-        """What is kept free for the answer; None leaves it to the model."""
+        """Return the tokens that are kept free for the answer; None leaves it to the model."""
         given, window = self._choices.output_reserve, self._choices.context_window
         if given is not None or model is not None or window is None or answer_tokens is None:
             return given

@@ -1,4 +1,4 @@
-"""Reading requests: one from a file, or one from each line of a file."""
+"""Reads requests: one from a file, or one from each line of a file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Line:
 
 
 def file_argument(command: F) -> F:
-    """Give a command the argument FILE, which is `-` for the standard input."""
+    """Add the argument FILE to a command; `-` is the standard input."""
     kind = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     return click.argument("file", type=kind)(command)
 
@@ -59,7 +59,7 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
 
 
 def holds_lines(file: Path) -> bool:
-    """Tell whether the name of a file says that it holds a request on each line."""
+    """Return whether the name of a file says that it holds a request on each line."""
     return file.suffix.lower() in LINE_SUFFIXES
 
 
@@ -72,7 +72,7 @@ def request_of_file(file: Path, line: int | None = None) -> tuple[RequestFile, b
 
     Raises:
         ValueError: There is no such request.
-        TypeError: A part of it is of no known shape.
+        TypeError: A part of it has no known shape.
     """
     with opened(file) as stream:
         content = stream.read().removeprefix(_BYTE_ORDER_MARK) if line is None else _line_of(stream, line)
@@ -86,7 +86,7 @@ def request_of_file(file: Path, line: int | None = None) -> tuple[RequestFile, b
 
 
 def lines_of(stream: IO[bytes]) -> Iterator[Line]:
-    """Yield the lines that are not blank, one in memory at a time; the byte order mark of the file is passed over."""
+    """Yield the lines that are not blank, one in memory at a time, without the byte order mark of the file."""
     for number, line in enumerate(stream, start=1):
         content = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
         if stripped := content.strip():
@@ -94,7 +94,7 @@ def lines_of(stream: IO[bytes]) -> Iterator[Line]:
 
 
 def decoded(content: bytes) -> str:
-    """Return bytes as text.
+    """Decode UTF-8.
 
     Raises:
         ValueError: They are not UTF-8.
@@ -108,7 +108,7 @@ def decoded(content: bytes) -> str:
 
 
 def is_terminal() -> bool:
-    """Tell whether the standard error stream is a terminal."""
+    """Return whether the standard error stream is a terminal."""
     return sys.stderr.isatty()
 
 

@@ -1,6 +1,7 @@
-"""What the results of a batch came of, kept beside them, so that `--resume` goes on with the same or not at all.
+"""The record of a batch run, kept beside its results, so that `--resume` continues the same run or refuses.
 
-The record holds digests alone: one for each option that decides what is kept, and one for each of the first lines.
+The record holds digests and no content: one for each option that decides what is kept, and one for each of the first
+lines.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from pathlib import Path
 
 from ctxopt_core.command_line.request_input import Line
 
-_CHUNK = 1 << 20
-MOST_LINES = 100
-_DIGITS = 16
+_CHUNK = 1 << 20  # bytes that are read at a time: a large file of results must not be in memory as a whole
+MOST_LINES = 100  # lines with a digest: enough to notice another file, and the record stays small
+_DIGITS = 16  # hexadecimal digits of a digest, 64 bits: two lines by chance alike are as good as impossible
 _REMEDY = "leave out --resume to begin anew, or name another --out"
 
 
@@ -61,9 +62,12 @@ def _end_of_line(chunk: bytes, number: int) -> int:
 class RunRecord:
     """The record of one run.
 
+    A new run calls `begin`. A resumed one calls `check_options`, `resume`, and `check` for each line that is done. Both
+    then call `note` for each further line.
+
     Args:
-        path: Where it is kept; None where the results are not kept in a file, so that nothing is.
-        options: What decides what is kept of a request, by the names of the options.
+        path: The file of the record; None where the results are not kept in a file, and no record is.
+        options: The options that decide what is kept of a request, by name.
     """
 
     def __init__(self, path: Path | None, options: Mapping[str, object]) -> None:
@@ -100,7 +104,7 @@ class RunRecord:
             raise ValueError(message)
 
     def resume(self, done: int) -> None:
-        """Go on behind the lines that are done.
+        """Continue after the lines that are done.
 
         Raises:
             ValueError: There is no record of them.
@@ -127,7 +131,7 @@ class RunRecord:
         self._position += 1
 
     def note(self, line: Line) -> None:
-        """Add the next line, before what becomes of it is written."""
+        """Add the next line, before its outcome is written."""
         if self._path is not None and self._position == len(self._lines) < MOST_LINES:
             self._lines.append(_digest(line.content))
             with self._path.open("a", encoding="utf-8") as stream:
@@ -141,7 +145,7 @@ class RunRecord:
             return ({str(name): str(value) for name, value in options.items()}, *digests)
         except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError) as error:
             what = "is not there" if isinstance(error, FileNotFoundError) else "cannot be read"
-            message = f"{path} {what}, which tells what the results so far came of; {_REMEDY}"
+            message = f"{path} {what}, which is the record of the results so far; {_REMEDY}"
             raise ValueError(message) from error
 
 

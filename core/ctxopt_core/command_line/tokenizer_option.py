@@ -1,4 +1,4 @@
-"""The option `--tokenizer`: an encoding, a model, or a tokenizer of Hugging Face that lies in a file."""
+"""The option `--tokenizer`: an encoding, a model, or the file of a Hugging Face tokenizer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _REMEDY = f"give an encoding such as o200k_base, the id of a model, or the path 
 
 
 def read_tokenizer(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return the name of an encoding or of a model, or the path of a tokenizer file, once it is known to be one.
+    """Return the name of an encoding or of a model, or the path of a tokenizer file, after checking that it is one.
 
-    A name that nobody knows would be counted by a stand-in, which a typing error is not meant to ask for.
+    An unknown name is an error and not estimated, since it is most likely misspelled.
 
     Raises:
-        click.BadParameter: It is blank, unknown, or the path of something that is no tokenizer.
+        click.BadParameter: It is blank, unknown, or the path of something that is not a tokenizer.
     """
     if value is None:
         return None
@@ -68,7 +68,7 @@ def _tokenizer_file(path: Path) -> Path:
 
 
 def _check_content(file: Path) -> None:
-    """Load a tokenizer once, so that a file that is none is an error before any request is read."""
+    """Load a tokenizer once, so that a wrong file is an error before any request is read."""
     if not _holds_model(file):
         message = f"{str(file)!r} is no JSON with a `model`, as the file of a tokenizer is; {_REMEDY}"
         raise ValueError(message)

@@ -1,4 +1,4 @@
-"""`window`: what is known of a model's context window."""
+"""`window`: the context window, the limits and the tokenizer of a model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Fitting the lines of a batch in several processes, in their order and with few of them in memory.
+"""Fits the lines of a batch in several processes, in their order and with few of them in memory.
 
-Processes and not threads, since nearly all of the work holds the interpreter's lock. They are started anew (`spawn`) on
+Processes and not threads, since nearly all of the work holds the interpreter's lock. They are started with `spawn` on
 every system: a fork of a process that has threads can hang.
 """
 
@@ -25,22 +25,22 @@ from ctxopt_core.command_line.line_outcomes import Outcome, outcome_of
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import Line
 
-LINES_TOGETHER = 16
-_BYTES_TOGETHER = 1 << 18
-WAITING_PER_JOB = 3
+LINES_TOGETHER = 16  # lines of a bundle: sending one costs little beside fitting them, and few are lost by a Ctrl-C
+_BYTES_TOGETHER = 1 << 18  # bytes of a bundle: a quarter of a mebibyte, for files with long lines
+WAITING_PER_JOB = 3  # bundles for each process: one in work, one next, and one whose result waits for its turn
 _BROKEN = (
-    "a worker process has ended before its time, as it does where memory runs out; take fewer --jobs, and --resume to "
-    "go on behind what is written"
+    "a worker process was ended from outside, as happens where memory runs out; take fewer --jobs, and --resume to "
+    "continue after what is written"
 )
 
 
 def outcomes_by_jobs(
     lines: Iterable[Line], choices: FittingChoices, *, jobs: int, with_reports: bool
 ) -> Generator[tuple[Line, Outcome]]:
-    """Yield each line with what becomes of it, in their order.
+    """Yield each line with its outcome, in their order.
 
-    Lines go to the processes a few together, up to 16 of them or a quarter of a mebibyte. At most three such bundles
-    for each process are under way, so that the memory does not follow the file.
+    Lines are sent to the processes in bundles, of which only a few are in work, so that memory does not grow with the
+    file.
 
     Args:
         lines: The lines.
@@ -49,7 +49,7 @@ def outcomes_by_jobs(
         with_reports: Whether reports are asked for.
 
     Raises:
-        click.ClickException: A process has been ended from outside.
+        click.ClickException: A process was ended from outside.
     """
     waiting: deque[tuple[list[Line], Future[list[Outcome]]]] = deque()
     with _processes(choices, jobs, with_reports=with_reports) as pool:
@@ -95,9 +95,9 @@ def _processes(choices: FittingChoices, jobs: int, *, with_reports: bool) -> Ite
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back while a process may be started: it would inherit the moment, and print a traceback for it.
+    """Hold Ctrl-C back while a process may be started: the new process would print a traceback for it.
 
-    What is held back comes through afterwards. Windows has no such thing.
+    It is delivered afterwards. Windows cannot do this.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -110,24 +110,24 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 class _Worker:
-    """What a worker process keeps from one bundle to the next."""
+    """The state of a worker process between bundles."""
 
     fitter: RequestFitter
     with_reports: bool
 
 
 def _start(choices: FittingChoices, with_reports: bool) -> None:  # noqa: FBT001
-    """Make a process ready; whether it ends is up to the one that has started it."""
+    """Prepare a worker process; Ctrl-C is handled by the process that has started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the first process has fitted with the same choices, and has said it
+        warnings.simplefilter("ignore")  # the main process has built the same fitter, and has shown its warnings
         _Worker.fitter = RequestFitter(choices)
     _Worker.with_reports = with_reports
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that has started it is killed: nobody else would."""
+    """End this process when the one that has started it is killed."""
     parent = parent_process()
     if parent is not None:
         parent.join()

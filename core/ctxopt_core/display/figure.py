@@ -1,12 +1,14 @@
 """A sheet as a matplotlib figure.
 
-It takes the colors of texts and pages from the style that matplotlib is set to, so that it reads on a dark page, too.
+Text and page have the colors of the style that matplotlib is set to, so that it reads on a dark page, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from io import BytesIO
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,20 +20,22 @@ from ctxopt_core.display.palette import INK, LOOKS
 from ctxopt_core.display.sheet import FULL, Bar, Point, Segment, Sheet
 from ctxopt_core.text.display_text import preview
 
+# Inches: a notebook shows 9 in its whole width, and the parts are as low as their texts allow.
 _WIDTH, _TITLE_HEIGHT, _BAR_HEIGHT, _POINTS_HEIGHT = 9.0, 0.4, 0.9, 2.2
-_GAP = 0.08
-_LONGEST_TITLE = 110
-_LONGEST_LEGEND = 90
-_SHARE_FOR_A_CHARACTER = 0.0095
-_EDGE = (0.5, 0.5, 0.5, 0.6)
+_GAP = 0.08  # inches between the parts
+_LONGEST_TITLE = 110  # characters: as many as fit in the width at the size of a bar's label
+_LONGEST_LEGEND = 90  # characters: a longer legend has four columns and several lines
+_SHARE_FOR_A_CHARACTER = 0.0095  # of the width: a character at size 9, so that no label leaves its segment
+_EDGE = (0.5, 0.5, 0.5, 0.6)  # red, green, blue and opacity: a gray that is seen on light and on dark
+_LEGEND: Mapping[str, Any] = {"fontsize": 8.5, "frameon": False, "borderpad": 0}
 _MARKERS = {"kept": "o", "partial": "^", "dropped": "x"}
 
 
 class SheetFigure(Figure):
-    """A figure that a notebook shows although pyplot does not know of it, so that nothing is left behind."""
+    """A figure that a notebook shows without pyplot, which would hold it in memory until it is closed."""
 
     in_words = ""
-    """What the figure shows, for those who cannot see it."""
+    """What the figure shows, for readers who cannot see it."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         stored = BytesIO()
@@ -40,7 +44,7 @@ class SheetFigure(Figure):
 
 
 def figure_of(sheet: Sheet) -> SheetFigure:
-    """Return a figure with a row for each bar, and one for documents by tokens and score where they have scores."""
+    """Return a figure with a row for each bar, and one for documents by tokens and score if they have scores."""
     heights = [_TITLE_HEIGHT + _BAR_HEIGHT * len(sheet.bars), _POINTS_HEIGHT if sheet.points else 0]
     figure = SheetFigure(figsize=(_WIDTH, sum(heights)), layout=ConstrainedLayoutEngine(h_pad=_GAP))
     figure.in_words = ". ".join((sheet.title, *(bar.description for bar in sheet.bars)))
@@ -63,36 +67,24 @@ def _draw_bar(axes: Axes, bar: Bar) -> None:
         axes.barh(
             0, segment.amount, left=start, color=look.color or "none", hatch=look.hatch, edgecolor=_EDGE, linewidth=0.8
         )
-        label = _label_for(segment, whole)
+        # The name and the amount, the amount alone or nothing, as far as the segment is wide enough.
+        labels = (f"{segment.kind} {segment.amount:,}", f"{segment.amount:,}")
+        share = segment.amount / whole
+        label = next((one for one in labels if share > _SHARE_FOR_A_CHARACTER * (len(one) + 1)), "")
         if label:
-            _write(axes, label, start + segment.amount / 2, look.color)
+            written = axes.text(start + segment.amount / 2, 0, label, ha="center", va="center", fontsize=9)
+            if look.color is not None:
+                written.set(color=INK, bbox={"facecolor": look.color, "edgecolor": "none", "pad": 1.5})
         if label.startswith(segment.kind):
             named.add(segment.kind)
         start += segment.amount
     axes.set_xlim(0, whole)
     axes.set_axis_off()
     axes.set_title(_plain(bar.label), fontsize=9.5, loc="left")
-    _explain(axes, [segment for segment in bar.shown if segment.kind not in named])
+    _add_legend(axes, [segment for segment in bar.shown if segment.kind not in named])
 
 
-def _label_for(segment: Segment, whole: float) -> str:
-    """Return the name and the amount of a segment as far as it is wide enough for them."""
-    amount = f"{segment.amount:,}"
-    for label in (f"{segment.kind} {amount}", amount):
-        if segment.amount / whole > _SHARE_FOR_A_CHARACTER * (len(label) + 1):
-            return label
-    return ""
-
-
-def _write(axes: Axes, label: str, middle: float, color: str | None) -> None:
-    if color is None:
-        axes.text(middle, 0, label, ha="center", va="center", fontsize=9)
-        return
-    box = {"facecolor": color, "edgecolor": "none", "pad": 1.5}
-    axes.text(middle, 0, label, ha="center", va="center", fontsize=9, color=INK, bbox=box)
-
-
-def _explain(axes: Axes, segments: list[Segment]) -> None:
+def _add_legend(axes: Axes, segments: list[Segment]) -> None:
     """Write a legend below a bar, with the amount of each kind."""
     amounts = Counter[str]()
     for segment in segments:
@@ -108,13 +100,11 @@ def _explain(axes: Axes, segments: list[Segment]) -> None:
         loc="upper left",
         bbox_to_anchor=(0, 0),
         ncols=len(labels) if sum(map(len, labels)) <= _LONGEST_LEGEND else 4,
-        fontsize=8.5,
-        frameon=False,
-        borderpad=0,
         borderaxespad=0.2,
         handlelength=1.4,
         handletextpad=0.5,
         columnspacing=1.4,
+        **_LEGEND,
     )
 
 
@@ -141,11 +131,9 @@ def _draw_points(axes: Axes, points: tuple[Point, ...]) -> None:
     axes.set_axisbelow(True)
     axes.set_facecolor("none")
     axes.spines[:].set_visible(False)
-    axes.legend(
-        loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8.5, frameon=False, borderpad=0, handletextpad=0.2
-    )
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, handletextpad=0.2, **_LEGEND)
 
 
 def _plain(text: str) -> str:
-    """Return a text in which matplotlib finds no formulas."""
+    """Return the string for a place where matplotlib would read what is between dollar signs as a formula."""
     return preview(text, _LONGEST_TITLE).replace("$", r"\$")

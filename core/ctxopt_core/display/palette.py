@@ -1,4 +1,4 @@
-"""Colors and patterns of what a report shows; no two that stand side by side differ by color alone.
+"""Colors and patterns of what a report shows; no two neighbors differ by color alone.
 
 The colors are near those of Okabe and Ito, which people with every common kind of color blindness tell apart. Each is
 light enough for black text, so that it reads the same on a light and on a dark page.

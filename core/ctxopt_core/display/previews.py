@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from heapq import nlargest
-from typing import TYPE_CHECKING
 
-from ctxopt_core.display.document_table import more_rows, shown_indices, what_became
-from ctxopt_core.display.sheet import Column, Row, Sheet, Table
-from ctxopt_core.fitting.fitted_context import shortened_message
+from ctxopt_core.display.document_table import outcome_in_words, shown_indices
+from ctxopt_core.display.sheet import Row, Sheet, Table, more_rows
+from ctxopt_core.fitting.fitted_context import FittedContext, shortened_message
+from ctxopt_core.messages.message import Message
 from ctxopt_core.text.display_text import preview
 
-if TYPE_CHECKING:
-    from ctxopt_core.fitting.fitted_context import FittedContext
-    from ctxopt_core.messages.message import Message
-
-_LONGEST_PREVIEW = 160
-_LONGEST_ID = 40
-_MOST_ROWS = 30
-_MOST_TEXTS = 8
+_LONGEST_PREVIEW = 160  # characters: two lines of a page
+_LONGEST_ID = 40  # characters of an id: it has less width here than in the table without texts
+_MOST_ROWS = 30  # rows of a table: fewer than without texts, since each takes two lines
+_MOST_TEXTS = 8  # texts of a prompt or a message: one with thousands of parts is read no further
 
 
 def with_previews(sheet: Sheet, fitted: FittedContext) -> Sheet:
@@ -35,62 +30,49 @@ def _prompt_table(fitted: FittedContext) -> Table:
     shown = texts[:_MOST_TEXTS]
     return Table(
         caption="Beginnings of system prompt, query and sections",
-        columns=(Column(name="part", foreign=True), Column(name="text", foreign=True)),
+        columns=("part", "text"),
+        foreign=("part", "text"),
         rows=tuple(Row(cells=(name, _preview(text))) for name, text in shown),
         more=more_rows(len(texts), len(shown)),
     )
 
 
 def _document_table(fitted: FittedContext) -> Table:
-    given, rows = fitted.request.documents, fitted.report.documents
-    shown = shown_indices(rows, _MOST_ROWS)
+    given, shown = fitted.request.documents, shown_indices(fitted.report.documents, _MOST_ROWS)
+    rows = []
+    for index in shown:
+        row, text = fitted.report.documents[index], fitted.documents.texts.get(index) or given[index].text or ""
+        cells = (preview(row.id, _LONGEST_ID), outcome_in_words(row), _preview(text))
+        rows.append(Row(cells=cells, kind=row.state))
     return Table(
         caption="Beginnings of documents",
-        columns=(
-            Column(name="document", foreign=True),
-            Column(name="outcome"),
-            Column(name="text", foreign=True),
-        ),
-        rows=tuple(
-            Row(
-                cells=(
-                    preview(rows[index].id, _LONGEST_ID),
-                    what_became(rows[index]),
-                    _preview(fitted.documents.texts.get(index) or given[index].text or ""),
-                ),
-                kind=rows[index].state,
-            )
-            for index in shown
-        ),
+        columns=("document", "outcome", "text"),
+        foreign=("document", "text"),
+        rows=tuple(rows),
         more=more_rows(len(given), len(shown)),
     )
 
 
 def _message_table(fitted: FittedContext) -> Table:
-    length = len(fitted.request.history)
     shown = sorted(_chosen_messages(fitted))
     return Table(
         caption="Beginnings of messages, oldest first",
-        columns=(
-            Column(name="message", numeric=True),
-            Column(name="role", foreign=True),
-            Column(name="outcome"),
-            Column(name="text", foreign=True),
-        ),
+        columns=("message", "role", "outcome", "text"),
+        numeric=("message",),
+        foreign=("role", "text"),
         rows=tuple(_message_row(fitted, index) for index in shown),
-        more=more_rows(length, len(shown)),
+        more=more_rows(len(fitted.request.history), len(shown)),
     )
 
 
 def _chosen_messages(fitted: FittedContext) -> set[int]:
-    """Return the newest kept messages, the first of them, and the newest that went."""
+    """Return the newest kept messages, the first of them, and the newest dropped ones."""
     trimming, half = fitted.history, _MOST_ROWS // 2
     kept = frozenset(trimming.kept)
-    went = (index for index in reversed(range(trimming.length)) if index not in kept)
-    first = min(kept, default=None)
-    chosen = {index for index, _ in zip(went, range(half), strict=False)}
+    dropped = (index for index in reversed(range(trimming.length)) if index not in kept)
+    chosen = {index for index, _ in zip(dropped, range(half), strict=False)}
     chosen.update(nlargest(_MOST_ROWS - len(chosen) - 1, kept))
-    return chosen if first is None else chosen | {first}
+    return chosen | {min(kept)} if kept else chosen
 
 
 def _message_row(fitted: FittedContext, index: int) -> Row:
@@ -101,14 +83,15 @@ def _message_row(fitted: FittedContext, index: int) -> Row:
         state = "kept"
     else:
         state = "summarized" if index in trimming.summarized else "dropped"
-    told = f"dropped ({trimming.reason(index)})" if state == "dropped" else state
-    return Row(cells=(f"{index}", message.role, told, _preview(" ".join(_said(message)))), kind=state)
+    outcome = f"dropped ({trimming.reason(index)})" if state == "dropped" else state
+    return Row(cells=(f"{index}", message.role, outcome, _preview(_beginnings(message))), kind=state)
 
 
-def _said(message: Message) -> Iterator[str]:
-    yield from (text[: 4 * _LONGEST_PREVIEW] for text in message.texts[:_MOST_TEXTS])
-    yield from (f"{call.name}({call.arguments[:_LONGEST_PREVIEW]})" for call in message.tool_calls[:_MOST_TEXTS])
-    yield from (f"[{attachment.kind}]" for attachment in message.attachments[:_MOST_TEXTS])
+def _beginnings(message: Message) -> str:
+    parts = [text[: 4 * _LONGEST_PREVIEW] for text in message.texts[:_MOST_TEXTS]]
+    parts += [f"{call.name}({call.arguments[:_LONGEST_PREVIEW]})" for call in message.tool_calls[:_MOST_TEXTS]]
+    parts += [f"[{attachment.kind}]" for attachment in message.attachments[:_MOST_TEXTS]]
+    return " ".join(parts)
 
 
 def _preview(text: str) -> str:

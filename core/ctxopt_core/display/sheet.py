@@ -1,12 +1,12 @@
-"""What a report shows, whatever it is shown in: facts, bars, tables and points, as plain values."""
+"""What is shown of a value, whatever it is shown in: facts, bars, tables and points, as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 FULL = 10_000
-"""The full width of a bar, in hundredths of a percent."""
+"""The full width of a bar, in hundredths of a percent: whole numbers add up to it exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class Segment:
 
     Args:
         name: What it is.
-        amount: How much of it there is, in the bar's unit.
+        amount: How much of it there is, such as its tokens or turns.
         kind: Which color and pattern it has; see `palette`.
     """
 
@@ -31,23 +31,21 @@ class Bar:
     Args:
         label: What the bar shows, as a sentence.
         segments: Its parts, from left to right.
-        unit: What is counted: `tokens`, `turns`, `messages` or `documents`.
         extent: How much of the full width it takes, in hundredths of a percent.
     """
 
     label: str
     segments: tuple[Segment, ...]
-    unit: str = "tokens"
     extent: int = FULL
 
     @property
     def shown(self) -> tuple[Segment, ...]:
-        """The segments that there is something of."""
+        """The segments with an amount above 0."""
         return tuple(segment for segment in self.segments if segment.amount > 0)
 
     @property
     def total(self) -> int:
-        """All segments together."""
+        """The sum of all amounts."""
         return sum(segment.amount for segment in self.shown)
 
     @property
@@ -57,23 +55,15 @@ class Bar:
         return f"{self.label}: {parts or 'nothing'}"
 
     def widths(self, whole: int = FULL) -> tuple[int, ...]:
-        """Return how much of `whole` each shown segment takes; together exactly `whole`."""
-        return divided(whole, [segment.amount for segment in self.shown])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """A column of a table.
-
-    Args:
-        name: Its heading.
-        numeric: Whether it holds figures, which stand to the right.
-        foreign: Whether it holds texts of the caller's, which may run from right to left.
-    """
-
-    name: str
-    numeric: bool = False
-    foreign: bool = False
+        """Return how much of `whole` each shown segment takes, in whole numbers whose sum is exactly `whole`."""
+        total, passed, taken = self.total, 0, 0
+        found: list[int] = []
+        for segment in self.shown:
+            passed += segment.amount
+            end = (2 * whole * passed + total) // (2 * total)
+            found.append(end - taken)
+            taken = end
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,20 +80,24 @@ class Table:
 
     Args:
         caption: What it holds.
-        columns: Its columns; the first names the row.
+        columns: The headings of its columns; the first column names the row.
+        numeric: The columns with figures, which are aligned to the right.
+        foreign: The columns with strings of the caller's, which may run from right to left.
         rows: The rows that are shown.
         more: What is not shown of it, as a sentence; empty when all is.
     """
 
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[str, ...]
+    numeric: Collection[str] = ()
+    foreign: Collection[str] = ()
     rows: tuple[Row, ...]
     more: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A document with a score: its tokens, its score, and what became of it."""
+    """A document with a score: its tokens, its score, and its state."""
 
     tokens: int
     score: float
@@ -131,13 +125,21 @@ class Sheet:
     points: tuple[Point, ...] = ()
 
 
-def divided(whole: int, amounts: Sequence[int]) -> tuple[int, ...]:
-    """Divide `whole` in proportion to `amounts`, in whole numbers that add up to it exactly; none for no amounts."""
-    total, passed, taken = sum(amounts), 0, 0
-    found: list[int] = []
-    for amount in amounts:
-        passed += amount
-        end = (2 * whole * passed + total) // (2 * total) if total else 0
-        found.append(end - taken)
-        taken = end
-    return tuple(found)
+def segments(amounts: Mapping[str, int]) -> tuple[Segment, ...]:
+    """Return a segment for each amount, named after its kind."""
+    return tuple(Segment(name=kind, amount=amount, kind=kind) for kind, amount in amounts.items())
+
+
+def in_words(amounts: Mapping[str, int]) -> str:
+    """Return amounts in words, like `3 kept, 1 dropped`."""
+    return ", ".join(f"{amount:,} {name}" for name, amount in amounts.items())
+
+
+def filled(facts: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the facts that have a value."""
+    return tuple((name, value) for name, value in facts if value)
+
+
+def more_rows(given: int, shown: int) -> str:
+    """Return a sentence that says how many rows are not shown; empty when all are."""
+    return f"... and {given - shown:,} more" if given > shown else ""

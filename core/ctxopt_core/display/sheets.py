@@ -1,4 +1,4 @@
-"""Which sheet shows which value: allocation, packing, trimming, report, sweep."""
+"""Which sheet shows which value: allocation, packing, trimming, report, fitted request."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from collections import Counter
 from functools import singledispatch
 
 from ctxopt_core.budget.shares import Allocation
-from ctxopt_core.display.document_table import half_and_half, more_rows
-from ctxopt_core.display.history_sheet import history_bar
-from ctxopt_core.display.report_sheet import sheet_of_report
-from ctxopt_core.display.sheet import Bar, Column, Row, Segment, Sheet, Table
+from ctxopt_core.display.document_table import half_and_half
+from ctxopt_core.display.report_sheet import MOST_NOTES, history_bar, sheet_of_report
+from ctxopt_core.display.sheet import Bar, Row, Sheet, Table, filled, in_words, more_rows, segments
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.report_builder import message_stretches
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.reports.fit_report import FitReport
 
-_MOST_ROWS = 40
-_MOST_NOTES = 20
+_MOST_ROWS = 40  # rows: as many documents as a report shows
 
 
 @singledispatch
@@ -31,9 +29,7 @@ def sheet_of(value: object) -> Sheet:
     raise TypeError(message)
 
 
-@sheet_of.register
-def _(report: FitReport) -> Sheet:
-    return sheet_of_report(report)
+sheet_of.register(FitReport, sheet_of_report)
 
 
 @sheet_of.register
@@ -43,18 +39,15 @@ def _(fitted: FittedContext) -> Sheet:
 
 @sheet_of.register
 def _(allocation: Allocation) -> Sheet:
-    """Return what each component may use."""
+    """Return how many tokens each component may use."""
     tokens, total = allocation.as_dict(), allocation.total
-    bar = Bar(
-        label=f"The components may use {total:,} tokens",
-        segments=tuple(Segment(name=name, amount=amount, kind=name) for name, amount in tokens.items()),
-    )
     rows = (
         Row(cells=(name, f"{amount:,}", f"{amount / total:.1%}" if total else ""), kind=name)
         for name, amount in tokens.items()
     )
-    columns = (Column(name="component"), Column(name="tokens", numeric=True), Column(name="share", numeric=True))
-    table = Table(caption="Tokens by component", columns=columns, rows=tuple(rows))
+    numeric = ("tokens", "share")
+    table = Table(caption="Tokens by component", columns=("component", *numeric), numeric=numeric, rows=tuple(rows))
+    bar = Bar(label=f"The components may use {total:,} tokens", segments=segments(tokens))
     return Sheet(title="Allocation", bars=(bar,), tables=(table,))
 
 
@@ -62,12 +55,6 @@ def _(allocation: Allocation) -> Sheet:
 def _(packing: Packing) -> Sheet:
     """Return which documents are kept, by their index."""
     counts = {"kept": len(packing.whole), "partial": len(packing.partial), "dropped": len(packing.dropped)}
-    told = ", ".join(f"{count:,} {state}" for state, count in counts.items())
-    bar = Bar(
-        label=f"Documents: {told}",
-        segments=tuple(Segment(name=state, amount=count, kind=state) for state, count in counts.items()),
-        unit="documents",
-    )
     share = packing.score_order_share
     facts = [
         ("tokens kept", f"{packing.tokens:,}"),
@@ -75,30 +62,33 @@ def _(packing: Packing) -> Sheet:
         ("document selection", packing.selection or ""),
         ("score order reaches", "" if share is None else f"{share:.1%} of it"),
     ]
-    shown = tuple((name, value) for name, value in facts if value)
-    return Sheet(title="Packed documents", facts=shown, bars=(bar,), tables=(_packing_table(packing),))
-
-
-def _packing_table(packing: Packing) -> Table:
-    went = list(dict.fromkeys((*packing.notable_drops, *packing.dropped)))
-    shown = half_and_half((*packing.partial, *packing.whole), went, _MOST_ROWS)
-    ranks = {index: rank for rank, index in enumerate(packing.ranking, start=1)}
-    names = ("document", "rank", "tokens")
-    return Table(
-        caption="Documents by index",
-        columns=(*(Column(name=name, numeric=True) for name in names), Column(name="outcome")),
-        rows=tuple(_packing_row(packing, index, ranks.get(index)) for index in shown),
-        more=more_rows(len(packing.kept) + len(went), len(shown)),
+    return Sheet(
+        title="Packed documents",
+        facts=filled(facts),
+        bars=(Bar(label=f"Documents: {in_words(counts)}", segments=segments(counts)),),
+        tables=(_packing_table(packing),),
     )
 
 
-def _packing_row(packing: Packing, index: int, rank: int | None) -> Row:
-    reason = packing.dropped.get(index)
-    state = "partial" if index in packing.texts else "kept" if reason is None else "dropped"
-    tokens = packing.costs.get(index)
-    told = state if reason is None else f"{state} ({reason})"
-    cells = (f"{index}", "" if rank is None else f"{rank}", "" if tokens is None else f"{tokens:,}", told)
-    return Row(cells=cells, kind=state)
+def _packing_table(packing: Packing) -> Table:
+    dropped = list(dict.fromkeys((*packing.notable_drops, *packing.dropped)))
+    shown = half_and_half((*packing.partial, *packing.whole), dropped, _MOST_ROWS)
+    ranks = {index: rank for rank, index in enumerate(packing.ranking, start=1)}
+    rows = []
+    for index in shown:
+        reason, tokens = packing.dropped.get(index), packing.costs.get(index)
+        state = "partial" if index in packing.texts else "kept" if reason is None else "dropped"
+        outcome = state if reason is None else f"{state} ({reason})"
+        cells = (f"{index}", f"{ranks.get(index, '')}", "" if tokens is None else f"{tokens:,}", outcome)
+        rows.append(Row(cells=cells, kind=state))
+    numeric = ("document", "rank", "tokens")
+    return Table(
+        caption="Documents by index",
+        columns=(*numeric, "outcome"),
+        numeric=numeric,
+        rows=tuple(rows),
+        more=more_rows(len(packing.kept) + len(dropped), len(shown)),
+    )
 
 
 @sheet_of.register
@@ -117,7 +107,7 @@ def _(trimming: Trimming) -> Sheet:
     ]
     return Sheet(
         title="Trimmed conversation",
-        facts=tuple((name, value) for name, value in facts if value),
+        facts=filled(facts),
         bars=(history_bar(message_stretches(trimming), "messages"),),
-        notes=trimming.notes[:_MOST_NOTES],
+        notes=trimming.notes[:MOST_NOTES],
     )

@@ -14,11 +14,11 @@ _WIDE = frozenset("WF")
 _WITHOUT_WIDTH = frozenset({"Mn", "Me", "Cf"})
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _JOINED_HANGUL = range(0x1160, 0x1200)
-_LONGEST_CELL = 60
+_LONGEST_CELL = 60  # characters: a row with a few cells fits in a line of a wide terminal
 
 
 def display_width(text: str) -> int:
-    """Return the columns that a text of one line takes."""
+    """Return how many columns of a terminal a string of one line takes."""
     if text.isascii():
         return len(text)
     columns, before = 0, ""
@@ -35,13 +35,7 @@ def display_width(text: str) -> int:
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """Return a text with the blanks that fill so many columns; a longer one is not cut.
-
-    Args:
-        text: The text.
-        columns: How many columns it is to take.
-        right: Whether the blanks stand before it.
-    """
+    """Return a string with blanks after it (`right`: before it) up to a number of columns; a longer one is not cut."""
     blanks = " " * (columns - display_width(text))
     return blanks + text if right else text + blanks
 
@@ -64,16 +58,13 @@ def as_text(sheet: Sheet) -> str:
 
 
 def _table(table: Table) -> list[str]:
-    rows = [
-        tuple(column.name for column in table.columns),
-        *(tuple(preview(cell, _LONGEST_CELL) for cell in row.cells) for row in table.rows),
-    ]
-    numeric = [column.numeric for column in table.columns]
-    return [*aligned(rows, numeric), *([table.more] if table.more else [])]
+    rows = [table.columns, *(tuple(preview(cell, _LONGEST_CELL) for cell in row.cells) for row in table.rows)]
+    lines = aligned(rows, [column in table.numeric for column in table.columns])
+    return [*lines, *([table.more] if table.more else [])]
 
 
 def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[str]:
-    """Return rows as lines that take the same columns of a terminal; figures stand to the right."""
+    """Return rows as lines of aligned columns; numeric cells are aligned to the right."""
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(padded(cell, width, right=right) for cell, width, right in zip(row, widths, numeric, strict=True))

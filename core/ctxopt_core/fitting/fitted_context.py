@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ctxopt_core.displayed import Displayed
+from ctxopt_core.displayed import Displayed, html_with_content
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.history.trimming import Trimming, kept_items
 from ctxopt_core.messages.message import Message
@@ -70,11 +70,9 @@ class FittedContext(Displayed):
                 sent, and some of what was dropped.
             standalone: Whether it is a whole page or a part for another page.
         """
-        from ctxopt_core.display.html import as_html
-        from ctxopt_core.display.previews import with_previews
-
-        sheet = self._sheet()
-        return as_html(with_previews(sheet, self) if show_content else sheet, standalone=standalone)
+        if show_content:
+            return html_with_content(self, standalone=standalone)
+        return Displayed.to_html(self, standalone=standalone)
 
 
 def shortened_message(message: Message, cut: Shortened) -> Message:

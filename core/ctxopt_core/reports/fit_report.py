@@ -1,59 +1,67 @@
-"""What was kept, cut and dropped, and why: counts and reasons, never content."""
+"""The report of a fit: what was kept, cut and dropped, and why, as counts and reasons without content."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ctxopt_core.displayed import Displayed
-from ctxopt_core.reports.rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, State, Stretch
+from ctxopt_core.reports.rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, Stretch
 
 if TYPE_CHECKING:
     from ctxopt_core.models.prices import Prices, RequestCost
 
-__all__ = ["ComponentReport", "DocumentReport", "FitReport", "HistoryReport", "SectionReport", "State", "Stretch"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport(Displayed):
-    """The account of one fit. It holds counts, ids and reasons, and no content.
+    """The report of one fit. It holds counts, ids and reasons, and no content.
 
     Figures that need the whole input (`tokens_before`, `tokens_saved`, `ratio`, `cost`, the `before` of a component,
-    `history_strip`; for an unchanged request also `tokens_after`) are counted when they are asked for. What a notebook
-    shows of it has them all.
+    `history_strip`; for an unchanged request also `tokens_after`) are counted when they are read. A notebook shows all
+    of them.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, Document, plan
+        >>> documents = [Document(id="long", text="x" * 900), Document(id="short", text="The sky is blue.")]
+        >>> request = ContextRequest(query="Why is it blue?", documents=documents)
+        >>> report = plan(request, ContextBudget(target_tokens=60), counter=CallableCounter(len))
+        >>> report.tokens_before, report.tokens_after, report.within_budget
+        (945, 43, True)
+        >>> [(row.id, row.reason) for row in report.dropped_documents]
+        [('long', 'budget')]
 
     Args:
-        input_budget: The most that the rendered request may count, in tokens.
+        input_budget: The most tokens that the rendered request may have.
         fixed: Tokens that are not budgeted: template, tool schemas, renderer, and what is kept of sections.
         reserve: Tokens kept free for the answer and for safety.
         unchanged: Whether the request fitted as it was.
-        counted_after: What the fitted request counts; None for an unchanged one that was not counted.
+        counted_after: Tokens of the fitted request; None for an unchanged one that was not counted.
         model: The model's name, if known.
         context_window: Its window in tokens, if known.
-        window_source: Where that figure comes from.
+        window_source: Which source the window comes from.
         encoding: The tokenizer.
         exact: Whether counts are exact; False for an estimate.
-        documents: What became of each document.
-        history: What became of the conversation.
-        sections: What became of each section.
+        documents: The outcome of each document.
+        history: The outcome of the conversation.
+        sections: The outcome of each section.
         strategy: The history strategy that was used.
-        fallback: What was used instead where a strategy failed.
+        fallback: The strategy that was used instead of one that failed.
         reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before,
-            byte for byte; None for a request that was not cut, since it repeats all of it.
+            byte for byte, so that a prompt cache has them; None for a request that was not cut, since it repeats all.
         notes: Fallbacks and choices that the caller should know of.
         prices: The user's own prices, by model id.
         budgets: Tokens that each component was allowed; None when nothing was cut.
-        after: Tokens that each component takes.
+        after: Tokens of each component in the fitted request.
         cumulative_score: Sum of the scores of the kept documents; None when nothing was cut.
         selection: How documents were chosen: `score`, `passages`, `density` or `optimal`; None when all were kept.
         score_order_share: With the optimal selection, the share of the best sum of scores that taking the best-scored
             documents that fit would have reached.
-        count_before: Counts the whole input when it is asked for.
-        count_documents: Counts every document when it is asked for.
-        count_sections: Counts what is kept of every section when it is asked for.
-        count_history: Tells what became of the turns, oldest first, when it is asked for.
+        count_before: Returns the tokens of each component as it came, and of the whole request.
+        count_documents: Returns the tokens of every document.
+        count_sections: Returns the tokens that are kept of every section.
+        count_history: Returns the outcome of the turns, oldest first.
     """
 
     input_budget: int
@@ -102,22 +110,22 @@ class FitReport(Displayed):
 
     @property
     def tokens_before(self) -> int:
-        """What the request counted before, rendered."""
+        """Tokens of the rendered request as it came."""
         return self._before["whole"]
 
     @property
     def tokens_after(self) -> int:
-        """What the rendered request counts now."""
+        """Tokens of the rendered request that was fitted."""
         return self.tokens_before if self.counted_after is None else self.counted_after
 
     @property
     def tokens_saved(self) -> int:
-        """Tokens that were saved; never negative."""
+        """Tokens that were saved, at least 0."""
         return max(0, self.tokens_before - self.tokens_after)
 
     @property
     def ratio(self) -> float:
-        """Output over input; 1 for an empty input."""
+        """`tokens_after` over `tokens_before`; 1 for an empty request."""
         return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
 
     @cached_property
@@ -140,7 +148,7 @@ class FitReport(Displayed):
 
     @property
     def within_budget(self) -> bool:
-        """Whether the promise is kept: what leaves counts at most the input budget."""
+        """Whether the fitted request has at most as many tokens as the input budget."""
         return self.tokens_after <= self.input_budget
 
     @property
@@ -160,20 +168,75 @@ class FitReport(Displayed):
 
     @cached_property
     def history_strip(self) -> tuple[Stretch, ...]:
-        """What became of the turns of the conversation, from the oldest to the newest."""
+        """The outcome of the turns of the conversation, from the oldest to the newest."""
         return tuple(self.count_history())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values, ready for JSON."""
-        from ctxopt_core.reports.serialization import as_dict
-
-        return as_dict(self)
+        return {
+            "model": self.model,
+            "context_window": self.context_window,
+            "window_source": self.window_source,
+            "encoding": self.encoding,
+            "exact": self.exact,
+            "input_budget": self.input_budget,
+            "reserve": self.reserve,
+            "fixed": self.fixed,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "tokens_saved": self.tokens_saved,
+            "ratio": self.ratio,
+            "within_budget": self.within_budget,
+            "unchanged": self.unchanged,
+            "components": {name: asdict(component) for name, component in self.components.items()},
+            "documents": _with_tokens(self.documents, self.document_tokens),
+            "cumulative_score": self.cumulative_score,
+            "selection": self.selection,
+            "score_order_share": self.score_order_share,
+            "reused_prefix_tokens": self.reused_prefix_tokens,
+            "history": {
+                **asdict(self.history),
+                "dropped": self.history.dropped,
+                "strip": [asdict(stretch) for stretch in self.history_strip],
+            },
+            "sections": _with_tokens(self.sections, self.section_tokens),
+            "strategy": self.strategy,
+            "fallback": self.fallback,
+            "notes": list(self.notes),
+            "cost": None if self.cost is None else asdict(self.cost),
+        }
 
     def to_event(self) -> dict[str, Any]:
         """Return the figures that are known without counting the whole input, for callbacks and logs."""
-        from ctxopt_core.reports.serialization import as_event
-
-        return as_event(self)
+        states, history = [row.state for row in self.documents], self.history
+        # Sections that were not cut are as large as they came, and are not counted for this.
+        tokens = (None,) * len(self.sections) if self.unchanged else self.section_tokens
+        return {
+            "model": self.model,
+            "context_window": self.context_window,
+            "encoding": self.encoding,
+            "exact": self.exact,
+            "input_budget": self.input_budget,
+            "reserve": self.reserve,
+            "fixed": self.fixed,
+            "tokens_after": self.counted_after,
+            "unchanged": self.unchanged,
+            "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},
+            "selection": self.selection,
+            "messages": {"given": history.messages, "kept": history.kept},
+            "history": {
+                "shortened": history.shortened,
+                "summarized": history.summarized,
+                "dropped": dict(history.reasons),
+                "turns": history.turns,
+            },
+            "sections": _with_tokens(self.sections, tokens),
+            "components": None
+            if self.budgets is None
+            else {name: {"budget": budget, "after": self.after.get(name, 0)} for name, budget in self.budgets.items()},
+            "strategy": self.strategy,
+            "fallback": self.fallback,
+        }
 
     def to_text(self) -> str:
         """Return the report as aligned lines of text."""
@@ -183,11 +246,16 @@ class FitReport(Displayed):
         return self.to_text()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the figures; what needs the input is counted now."""
-        state = dict(self.__dict__)
-        state["_before"] = self._before
-        state["document_tokens"], state["section_tokens"] = self.document_tokens, self.section_tokens
-        state["history_strip"] = self.history_strip
-        state["count_before"], state["count_documents"], state["count_sections"] = dict, tuple, tuple
-        state["count_history"] = tuple
-        return state
+        """Pickle the figures; those that need the input are counted now, since the input is not pickled."""
+        return self.__dict__ | {
+            "_before": self._before,
+            "document_tokens": self.document_tokens,
+            "section_tokens": self.section_tokens,
+            "history_strip": self.history_strip,
+            **dict.fromkeys(("count_documents", "count_sections", "count_history"), tuple),
+            "count_before": dict,
+        }
+
+
+def _with_tokens(rows: Sequence[DocumentReport | SectionReport], tokens: Sequence[int | None]) -> list[dict[str, Any]]:
+    return [{**asdict(row), "tokens": count} for row, count in zip(rows, tokens, strict=True)]

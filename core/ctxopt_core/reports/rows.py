@@ -1,4 +1,4 @@
-"""What became of the parts of a request, as rows of a report: counts, ids and reasons, no content."""
+"""The rows of a report, one for each part of a request: counts, ids and reasons, no content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ComponentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReport:
-    """What became of one document.
+    """The outcome of one document.
 
     Args:
         id: The document's id, or its index.
@@ -45,17 +45,18 @@ class DocumentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryReport:
-    """What became of the conversation.
+    """The outcome of the conversation.
 
     Args:
-        messages: Messages that there were.
-        kept: Messages that stay, whole or shortened.
-        shortened: Messages that stay in part.
-        summarized: Messages that a summary stands for.
-        turns: Turns that stay, whole or in part, the current one aside.
+        messages: Messages that were given.
+        kept: Messages that are kept, whole or shortened.
+        shortened: Messages that are kept in part.
+        summarized: Messages that a summary replaces.
+        turns: Turns that are kept, whole or in part, without the current one.
         placeholder: Whether a placeholder says what was left out.
         reasons: How many messages were dropped for which reason.
-        system_scan_bounded: Whether so long a conversation was searched for system messages at its two ends only.
+        system_scan_bounded: Whether the conversation was so long that only its two ends were searched for system
+            messages.
     """
 
     messages: int = 0
@@ -69,18 +70,18 @@ class HistoryReport:
 
     @property
     def dropped(self) -> int:
-        """Messages that went."""
+        """Messages that are neither kept nor summarized."""
         return self.messages - self.kept - self.summarized
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionReport:
-    """What became of one section.
+    """The outcome of one section.
 
     Args:
-        name: What the section is called.
-        entries: Entries that there were.
-        kept: Entries that stay; the newest one may stay in part.
+        name: The section's name.
+        entries: Entries that were given.
+        kept: Entries that are kept, the newest one perhaps in part.
     """
 
     name: str
@@ -90,7 +91,7 @@ class SectionReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """A stretch of neighboring turns (or messages) of a conversation: what became of how many of them."""
+    """A stretch of neighboring turns (or messages) of a conversation: how many of them had which outcome."""
 
     kept: int = 0
     shortened: int = 0
@@ -109,6 +110,6 @@ class Stretch:
 
     @property
     def state(self) -> str:
-        """What became of all of them; `mixed` where they differ."""
+        """The outcome of all of them; `mixed` where they differ."""
         found = [name for name, count in self.counts.items() if count]
         return found[0] if len(found) == 1 else "mixed"

@@ -1,4 +1,4 @@
-"""How much of what must survive is in a fitted request."""
+"""How much of the evidence, which must survive, is in a fitted request."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ EvidenceFunction: TypeAlias = Callable[[FittedContext], float]
 """Returns how good a fitted request is, as any finite number; more is better."""
 
 Evidence: TypeAlias = EvidenceFunction | Sequence[str] | str
-"""A function, or texts that must survive."""
+"""A function, or strings that must survive."""
 
 Measure: TypeAlias = Callable[[int, FittedContext], "float | None"]
-"""Returns the evidence in what was made of the request at an index."""
+"""Returns the evidence in a fitted request, given the index of the request that it was made from."""
 
 
 def evidence_measure(evidence: Evidence | None, requests: Sequence[ContextRequest]) -> Measure:
-    """Return the function that tells the evidence in a fitted request.
+    """Return the function that measures the evidence in a fitted request.
 
-    Of texts it is the share of those that the request had which are found, letter by letter, in what is kept of it;
-    None for a request that had none of them.
+    With strings it looks for those that the uncut request has. It returns the share of them that is found, letter by
+    letter, in what is kept; None for a request that has none of them.
 
     Args:
-        evidence: A function, texts, or None for no evidence.
+        evidence: A function, strings, or None for no evidence.
         requests: The requests that will be fitted.
 
     Raises:
         TypeError: `evidence` is none of these.
-        ValueError: No text is given, one is blank, or one is in none of the requests.
+        ValueError: No string is given, one is blank, or one is in none of the requests.
     """
     if evidence is None:
         return lambda _index, _fitted: None
@@ -40,13 +40,24 @@ def evidence_measure(evidence: Evidence | None, requests: Sequence[ContextReques
         function = evidence
         return lambda _index, fitted: _finite(function(fitted))
     texts = _checked_texts(evidence)
-    wanted = [_found(texts, texts_of_request(request)) for request in requests]
-    _check_all_stand_somewhere(texts, wanted)
-    return lambda index, fitted: _share_kept(wanted[index], fitted)
+    wanted = [_found(texts, _texts_of_request(request)) for request in requests]
+    somewhere = {text for of_one in wanted for text in of_one}
+    if missing := [str(number) for number, text in enumerate(texts, start=1) if text not in somewhere]:
+        message = (
+            f"`evidence` must be in a request letter by letter, but of its {len(texts)} strings number "
+            f"{', '.join(missing)} is in none; copy it out of a document or a message"
+        )
+        raise ValueError(message)
+
+    def share_kept(index: int, fitted: FittedContext) -> float | None:
+        given = wanted[index]
+        return len(_found(given, _kept_texts(fitted))) / len(given) if given else None
+
+    return share_kept
 
 
-def kept_texts(fitted: FittedContext) -> list[str]:
-    """Return every text of the budgeted parts that is kept, the placeholder among them."""
+def _kept_texts(fitted: FittedContext) -> list[str]:
+    """Return every string of the budgeted parts that is kept, the placeholder among them."""
     return [
         *fitted.system,
         *fitted.query,
@@ -56,8 +67,8 @@ def kept_texts(fitted: FittedContext) -> list[str]:
     ]
 
 
-def texts_of_request(request: ContextRequest) -> list[str]:
-    """Return every text of the budgeted parts of a request as it came."""
+def _texts_of_request(request: ContextRequest) -> list[str]:
+    """Return every string of the budgeted parts of a request as it came."""
     history = request.history
     return [
         *request.system_texts,
@@ -79,32 +90,18 @@ def _found(texts: Sequence[str], among: Sequence[str]) -> list[str]:
     return [text for text in texts if any(text in other for other in among)]
 
 
-def _share_kept(wanted: Sequence[str], fitted: FittedContext) -> float | None:
-    return len(_found(wanted, kept_texts(fitted))) / len(wanted) if wanted else None
-
-
 def _checked_texts(evidence: object) -> tuple[str, ...]:
     texts = (evidence,) if isinstance(evidence, str) else evidence
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         message = (
-            "`evidence` must be a function of a FittedContext, or a list of texts that must survive, got "
+            "`evidence` must be a function of a FittedContext, or a list of strings that must survive, got "
             f"{type(evidence).__name__}"
         )
         raise TypeError(message)
     if not texts or not all(text.strip() for text in texts):
-        message = f"`evidence` must be at least one text, and none of them blank, got {len(texts)} texts"
+        message = f"`evidence` must be at least one string, and none of them blank, got {len(texts)} strings"
         raise ValueError(message)
     return tuple(texts)
-
-
-def _check_all_stand_somewhere(texts: Sequence[str], wanted: Sequence[Sequence[str]]) -> None:
-    somewhere = {text for of_one in wanted for text in of_one}
-    if missing := [str(number) for number, text in enumerate(texts, start=1) if text not in somewhere]:
-        message = (
-            f"`evidence` must stand in a request letter by letter, but of its {len(texts)} texts number "
-            f"{', '.join(missing)} stands in none; copy it out of a document or a message"
-        )
-        raise ValueError(message)
 
 
 def _finite(value: object) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import cycle, islice, pairwise
 
 from matplotlib.axes import Axes
@@ -9,16 +10,16 @@ from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 
 from ctxopt_core.budget.shares import COMPONENTS
 from ctxopt_core.display.figure import SheetFigure
-from ctxopt_core.sweeps.curves import Curve, Curves
+from ctxopt_core.sweeps.curves import Curve
 from ctxopt_core.text.display_text import preview
 
 # The colors of Okabe and Ito that read on white. Markers and dashes tell the curves apart without them.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
-_LONGEST_NAME = 60
-_MOST_TICKS = 6
-_CLOSEST_TICKS = 8
+_LONGEST_NAME = 60  # characters: a longer name in the legend would leave no space for the curves
+_MOST_TICKS = 6  # ticks: a legend of long names makes the axes narrow
+_CLOSEST_TICKS = 8  # of the axis' length: ticks that are closer than an eighth of it would touch each other
 _UNITS = {
     "budget": "input budget (tokens)",
     "fraction": "input budget (part of the uncut request)",
@@ -36,45 +37,48 @@ _UNITS = {
 _SHARE_LIKE = frozenset({"evidence", "ratio"})
 
 
-def figure_of(curves: Curves) -> SheetFigure:
-    """Return a figure with one line for each curve."""
+def figure_of(curves: Sequence[Curve], x: str, y: str, by: str | None) -> SheetFigure:
+    """Return a figure with one line for each curve; `x`, `y` and `by` are the columns that `curves_of` was given."""
     figure = SheetFigure(figsize=(8, 4.5), layout="constrained")
-    figure.in_words = ". ".join((f"{_heading(curves.y)} over {_heading(curves.x)}", *map(_in_words, curves.curves)))
+    figure.in_words = ". ".join((f"{_heading(y)} over {_heading(x)}", *map(_in_words, curves)))
     axes = figure.subplots()
     styles = zip(cycle(_COLORS), cycle(_MARKERS), cycle(_DASHES), strict=False)
-    for curve, (color, marker, dashes) in zip(curves.curves, islice(styles, len(curves.curves)), strict=True):
+    for curve, (color, marker, dashes) in zip(curves, islice(styles, len(curves)), strict=True):
         across, up = zip(*curve.points, strict=True)
         # A marker is hollow, so that one of a curve below it can still be seen.
         axes.plot(across, up, color=color, marker=marker, linestyle=dashes, markerfacecolor="none", alpha=0.9)
-    _name_axes(axes, curves)
-    if curves.by is not None:
-        _add_legend(axes, curves.by, curves.curves)
+    _name_axes(axes, curves, x, y)
+    if by is not None:
+        _add_legend(axes, by, curves)
     return figure
 
 
-def _name_axes(axes: Axes, curves: Curves) -> None:
-    axes.set_xlabel(_heading(curves.x))
-    axes.set_ylabel(_heading(curves.y))
-    axes.xaxis.set_major_locator(_ticks(sorted({across for curve in curves.curves for across, _ in curve.points})))
-    if curves.x in ("budget", "tokens_before"):
+def _name_axes(axes: Axes, curves: Sequence[Curve], x: str, y: str) -> None:
+    axes.set_xlabel(_heading(x))
+    axes.set_ylabel(_heading(y))
+    axes.xaxis.set_major_locator(_ticks(sorted({across for curve in curves for across, _ in curve.points})))
+    if x in ("budget", "tokens_before"):
         axes.xaxis.set_major_formatter("{x:,.0f}")
-    if curves.y.endswith(("_tokens", "_before", "_after")) or curves.y == "tokens_saved":
+    if y.endswith(("_tokens", "_before", "_after")) or y == "tokens_saved":
         axes.yaxis.set_major_formatter("{x:,.0f}")
-    if curves.y in _SHARE_LIKE and all(0 <= up <= 1 for curve in curves.curves for _, up in curve.points):
+    if y in _SHARE_LIKE and all(0 <= up <= 1 for curve in curves for _, up in curve.points):
         axes.set_ylim(-0.04, 1.04)
     axes.grid(alpha=0.3)
 
 
 def _ticks(across: list[float]) -> Locator:
-    """Return ticks at the values that were tried, or round ones where those are many or close to each other."""
+    """Return ticks at the values that were tried, or at round values where those are many or close to each other."""
     gaps = [after - before for before, after in pairwise(across)]
     if 1 < len(across) <= _MOST_TICKS and min(gaps) * _CLOSEST_TICKS >= across[-1] - across[0]:
         return FixedLocator(across)
-    return MaxNLocator(_MOST_TICKS)  # a legend of long names leaves little room
+    return MaxNLocator(_MOST_TICKS)
 
 
-def _add_legend(axes: Axes, by: str, curves: tuple[Curve, ...]) -> None:
-    """Beside the curves, so that it hides none; names are no formulas, and one that begins with `_` is a name, too."""
+def _add_legend(axes: Axes, by: str, curves: Sequence[Curve]) -> None:
+    """Add a legend beside the curves, so that it hides none; names are not read as formulas.
+
+    matplotlib leaves out names that begin with `_`, hence the space before each.
+    """
     names = [f"\N{HAIR SPACE}{preview(curve.name, _LONGEST_NAME)}" for curve in curves]
     legend = axes.legend(axes.get_lines(), names, title=_heading(by), loc="upper left", bbox_to_anchor=(1.0, 1.0))
     for text in legend.get_texts():

@@ -1,65 +1,54 @@
-"""Telling how far a long piece of work has come: by a function of the caller's, or by a bar of tqdm."""
+"""The progress of long work: a function of the caller's is called, or a bar of tqdm is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
+
+from ctxopt_core.runtime.optional_packages import needs
 
 Item = TypeVar("Item")
 
-_MISSING = "a progress bar needs tqdm; install it with: pip install 'ctxopt-core[notebook]', or give a function"
+_NO_TQDM = "a progress bar needs tqdm; install it with: pip install 'ctxopt-core[notebook]', or give a function"
 
 
 class Progress(Protocol):
-    """Is told how far the work has come.
+    """A function that is called as the work goes on.
 
-    1. It is called once with `done` 0 before the work begins, and after each piece of it.
+    1. It is called once with `done` 0 before the work begins, and once after each piece of it.
     2. It is called on the thread that works. What it raises ends the work.
     """
 
     def __call__(self, done: int, total: int, /) -> object:
-        """Take note that `done` of `total` pieces are done."""
-
-
-def check_progress(progress: object) -> None:
-    """Check what is given as `progress`, so that a wrong one is known before the work begins.
-
-    Raises:
-        TypeError: It is neither None, True, False nor a function.
-        ImportError: It is True and tqdm is not installed.
-    """
-    if progress is True:
-        _tqdm()
-    elif progress is not None and progress is not False and not callable(progress):
-        message = f"`progress` must be True, None or a function of (done, total), got {type(progress).__name__}"
-        raise TypeError(message)
+        """Note that `done` of `total` pieces are done."""
 
 
 def with_progress(items: Iterable[Item], total: int, *, progress: Progress | bool | None) -> Iterator[Item]:
-    """Yield the items, and tell `progress` about each one.
+    """Return the items, and report each one that was read to `progress`.
 
     Args:
         items: The work, done piece by piece as it is read.
         total: How many pieces there are.
-        progress: True for a bar of tqdm, which is a widget in a notebook; None or False for silence.
+        progress: True for a bar of tqdm, which is a widget in a notebook; a function; None or False for neither.
+
+    Raises:
+        TypeError: `progress` is none of these.
+        ImportError: `progress` is True and tqdm is not installed.
     """
     if progress is None or progress is False:
-        yield from items
-    elif progress is True:
-        with _tqdm()(items, total=total) as bar:
-            yield from bar
-    else:
-        progress(0, total)
-        for done, item in enumerate(items, start=1):
-            yield item
-            progress(done, total)
+        return iter(items)
+    if progress is True:
+        with needs("tqdm", _NO_TQDM):
+            from tqdm.auto import tqdm
+        return iter(tqdm(items, total=total))
+    if not callable(progress):
+        message = f"`progress` must be True, None or a function of (done, total), got {type(progress).__name__}"
+        raise TypeError(message)
+    return _reported(items, total, progress)
 
 
-def _tqdm() -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "tqdm":
-            raise
-        raise ImportError(_MISSING) from error
-    return tqdm
+def _reported(items: Iterable[Item], total: int, progress: Progress) -> Iterator[Item]:
+    progress(0, total)
+    for done, item in enumerate(items, start=1):
+        yield item
+        progress(done, total)

@@ -1,4 +1,4 @@
-"""One row of a sweep: a setting, and what became of a request with it."""
+"""One row of a sweep: a setting, and the figures of a request that was fitted with it."""
 
 from __future__ import annotations
 
@@ -6,48 +6,35 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ctxopt_core.budget.shares import COMPONENTS, Shares
+from ctxopt_core.budget.shares import COMPONENTS
 from ctxopt_core.reports.fit_report import FitReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRow:
-    """A setting, and what became of a request with it. Without a fit there are no figures, but an `error`.
+    """A setting, and the figures of a request that was fitted with it. Without a fit there is an `error` instead.
 
     Args:
         request: Which of the requests, from 0.
         budget: The input budget in tokens.
-        fraction: The part of the uncut request that was asked for; None where the budget was given in tokens.
-        system_share: The share of the system prompt in percent, as it was given; so are the next three.
-        query_share: The share of the query.
-        documents_share: The share of the documents.
-        history_share: The share of the history.
-        strategy: What the history policy is called.
-        selection: What the document policy is called.
+        fraction: The budget as a part of the uncut request; None where it was given in tokens.
+        system_share, query_share, documents_share, history_share: The shares in percent, as they were given.
+        strategy: The label of the history policy.
+        selection: The label of the document policy.
         fixed: Tokens that are not budgeted.
-        system_before: Tokens of the system prompt as it came; so are the next three.
-        query_before: Tokens of the query.
-        documents_before: Tokens of the documents.
-        history_before: Tokens of the history.
-        tokens_before: What the request counted as it came, rendered.
-        system_after: Tokens that are left of the system prompt; so are the next three.
-        query_after: Tokens that are left of the query.
-        documents_after: Tokens that are left of the documents.
-        history_after: Tokens that are left of the history.
-        tokens_after: What the fitted request counts, rendered.
+        system_before, query_before, documents_before, history_before: Tokens of each component as it came.
+        tokens_before: Tokens of the rendered request as it came.
+        system_after, query_after, documents_after, history_after: Tokens of each component that are kept.
+        tokens_after: Tokens of the rendered request that was fitted.
         tokens_saved: Tokens that were saved.
-        ratio: Output over input.
-        documents_kept: Documents that stay whole.
-        documents_partial: Documents that stay in part.
-        documents_dropped: Documents that went.
-        messages_kept: Messages that stay, whole or shortened.
-        messages_shortened: Messages that stay in part.
-        messages_summarized: Messages that a summary stands for.
-        messages_dropped: Messages that went.
-        evidence: What the caller's evidence says of the fitted request.
-        cost: What it costs as input, in USD, where the price is known.
-        cost_saved: What the request as it came would have cost more.
-        fallback: What was used instead where a strategy failed.
+        ratio: `tokens_after` over `tokens_before`.
+        documents_kept, documents_partial, documents_dropped: Documents that are kept whole, kept in part and dropped.
+        messages_kept: Messages that are kept, `messages_shortened` of them in part.
+        messages_summarized, messages_dropped: Messages that a summary replaces, and messages that are gone without one.
+        evidence: The evidence in the fitted request, as the caller measures it.
+        cost: Its input cost in USD, where the price is known.
+        cost_saved: The cost in USD that was saved.
+        fallback: The strategy that was used instead of one that failed.
         error: Why there is no fit.
     """
 
@@ -100,13 +87,8 @@ DECIMAL_COLUMNS = frozenset(
 )
 
 
-def share_columns(shares: Shares) -> dict[str, float]:
-    """Return the columns that tell the shares."""
-    return {f"{name}_share": float(getattr(shares, name)) for name in COMPONENTS}
-
-
 def figure_columns(report: FitReport) -> dict[str, Any]:
-    """Return the columns that a report tells."""
+    """Return the columns of the figures of a report."""
     components = report.components
     documents = Counter(row.state for row in report.documents)
     cost = report.cost

@@ -1,11 +1,10 @@
-"""What if: one request, or several, fitted with every combination of settings."""
+"""What-if analysis: one request, or several, fitted with every combination of settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import product
 
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
@@ -15,23 +14,25 @@ from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
 from ctxopt_core.models.model_window import ModelWindow
-from ctxopt_core.models.prices import Prices
+from ctxopt_core.models.prices import Prices, read_prices
+from ctxopt_core.models.resolve_window import resolve_window
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.sweeps.evidence import Evidence, Measure, evidence_measure
-from ctxopt_core.sweeps.progress import Progress, check_progress, with_progress
-from ctxopt_core.sweeps.rows import SweepRow, figure_columns, share_columns
+from ctxopt_core.sweeps.evidence import Evidence, evidence_measure
+from ctxopt_core.sweeps.progress import Progress, with_progress
+from ctxopt_core.sweeps.rows import SweepRow, figure_columns
 from ctxopt_core.sweeps.settings import (
     BudgetSetting,
     DocumentsSetting,
     SharesSetting,
     StrategySetting,
-    SweepSettings,
-    read_settings,
+    budget_for,
+    read_budgets,
+    read_cuts,
 )
 from ctxopt_core.sweeps.table import Sweep
-from ctxopt_core.sweeps.trials import Trial, read_whole, trials
+from ctxopt_core.sweeps.trials import read_whole, trials
 
-_QUARTERS = (0.25, 0.5, 0.75, 1.0)
+_QUARTERS = (0.25, 0.5, 0.75, 1.0)  # parts of the uncut request
 
 
 def sweep(
@@ -56,93 +57,83 @@ def sweep(
     requests are not changed, and nothing is logged, since nothing will be sent. Where there is no fit, the row says
     why in `error` and has no figures.
 
-    A larger budget does not always keep more of the evidence: what a longer excerpt takes, another text may lose. With
-    `HistoryPolicy(strategy="turns", keep_first_user_message=False)` alone, and no documents, it never keeps fewer
-    messages.
+    A larger budget does not always keep more of the evidence: the tokens of a longer excerpt are taken from another
+    text. With `HistoryPolicy(strategy="turns", keep_first_user_message=False)` alone, and no documents, it never keeps
+    fewer messages.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextRequest, Document, sweep
+        >>> documents = [Document(text="The sky is blue."), Document(text="Rayleigh scattering is why.")]
+        >>> request = ContextRequest(query="Why is the sky blue?", documents=documents)
+        >>> table = sweep(request, budgets=[50, 200], evidence="Rayleigh", counter=CallableCounter(len))
+        >>> [(row.budget, row.documents_kept, row.evidence) for row in table]
+        [(50, 1, 0.0), (200, 2, 1.0)]
 
     Args:
         request: The request, or several.
-        budgets: Input budgets in tokens, parts of what the request counts uncut (floats above 0, at most 1.0), or
+        budgets: Input budgets in tokens, parts of the tokens of the uncut request (floats above 0, at most 1.0), or
             ContextBudgets. By default a quarter, a half, three quarters and the whole of it.
         shares: Shares, or mappings of them; by default those of the budget.
         strategies: History strategies by name, as functions, as HistoryPolicy or as mappings of its fields.
         documents: Document selections by name, as DocumentPolicy or as mappings of its fields.
-        model: The model that budgets in tokens and in parts are for. It decides about tokenizer and price, and none of
-            these budgets is larger than what its window leaves for the input.
+        model: The model of budgets that are given in tokens or parts. It decides the tokenizer and the price, and
+            limits each of these budgets to what its window leaves for the input.
         counter: Counts tokens in place of the model's tokenizer.
         renderer: How requests are rendered; by default as in `fit`.
-        evidence: How good a fitted request is: a function of a FittedContext that returns a number, or texts that must
-            survive, of which the share is told that is found letter by letter in what is kept.
-        prices: Prices of one's own, by model id; see ContextBudget.
+        evidence: How good a fitted request is: a function of a FittedContext that returns a number, or strings that
+            must survive, which are looked for letter by letter; the row then has the share of them that is kept.
+        prices: Custom prices, by model id; see ContextBudget.
         protect: Components that may not be cut: `query`, `system` or both.
-        ranking_query: What is asked, where that is not the query.
-        progress: True for a bar of tqdm, with the extra `notebook`; a function of (done, total); None for silence.
+        ranking_query: What documents and history are ranked by, where that is not the query.
+        progress: True for a bar of tqdm, with the extra `notebook`; a function of (done, total); None for no progress.
 
     Raises:
-        ValueError: A setting is out of its range, or evidence stands in no request.
+        ValueError: A setting is out of its range, or evidence is in no request.
         TypeError: An argument has a type that it cannot have.
         ImportError: A progress bar is asked for and tqdm is not installed.
     """
-    requests = _requests(request)
-    settings = read_settings(
-        budgets=budgets, shares=shares, strategies=strategies, documents=documents, model=model, prices=prices
-    )
-    check_progress(progress)
-    trial = _Trial(
-        settings=settings,
-        options=FitOptions(
-            protect=frozenset((protect,) if isinstance(protect, str) else protect), ranking_query=ranking_query
-        ),
-        counter=None if counter is None else counter_for(counter),
-        renderer=renderer or ChatRenderer(),
-        measure=evidence_measure(evidence, requests),
-    )
-    rows = (row for index, one in enumerate(requests) for row in trial.rows(index, one))
-    return Sweep(rows=tuple(with_progress(rows, len(requests) * len(settings), progress=progress)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Trial:
-    """What is the same for every row."""
-
-    settings: SweepSettings
-    options: FitOptions
-    counter: TokenCounter | None
-    renderer: RequestRenderer
-    measure: Measure
-
-    def rows(self, index: int, request: ContextRequest) -> Iterator[SweepRow]:
-        """Yield the rows of one request."""
-        for asked in self.settings.budgets:
-            budget = self.settings.budget_for(asked, partial(self._count, request))
-            counter = counter_of(budget, self.counter)
-            for trial in trials(request, budget, self.settings.cuts, counter, self.renderer, self.options):
-                setting = _setting_columns(index, asked, trial)
-                if trial.fitted is None:
-                    yield SweepRow(**setting, error=trial.error)
-                else:
-                    evidence = self.measure(index, trial.fitted)
-                    yield SweepRow(**setting, **figure_columns(trial.fitted.report), evidence=evidence)
-
-    def _count(self, request: ContextRequest, budget: ContextBudget) -> int:
-        return count_request(request, counter_of(budget, self.counter), self.renderer)
-
-
-def _setting_columns(index: int, asked: BudgetSetting, trial: Trial) -> dict[str, Any]:
-    return {
-        "request": index,
-        "budget": trial.budget.input_budget,
-        "fraction": asked if isinstance(asked, float) else None,
-        **share_columns(trial.budget.shares),
-        "strategy": trial.cut.strategy,
-        "selection": trial.cut.selection,
-    }
-
-
-def _requests(given: object) -> tuple[ContextRequest, ...]:
-    """Return the requests with their lazy parts read, so that each message is converted once for all settings."""
-    requests = tuple(given) if isinstance(given, Iterable) else (given,)
-    if not requests:
+    if not (requests := tuple(request) if isinstance(request, Iterable) else (request,)):
         message = "`request` must be a ContextRequest or several, got none"
         raise ValueError(message)
-    return tuple(map(read_whole, requests))
+    requests = tuple(map(read_whole, requests))
+    window = resolve_window(model) if isinstance(model, str) else model
+    if window is not None and not isinstance(window, ModelWindow):
+        message = f"`model` must be a model id, a ModelWindow or None, got {type(window).__name__}"
+        raise TypeError(message)
+    tried = read_budgets(budgets)
+    if prices and window is None and not any(isinstance(one, ContextBudget) and one.window for one in tried):
+        message = "`prices` are by model, and none is known; give `model`, or budgets of `ContextBudget.for_model`"
+        raise ValueError(message)
+    cuts, own_prices = read_cuts(shares, strategies, documents), read_prices(prices or {})
+    options = FitOptions(
+        protect=frozenset((protect,) if isinstance(protect, str) else protect), ranking_query=ranking_query
+    )
+    given_counter = None if counter is None else counter_for(counter)
+    rendered = renderer or ChatRenderer()
+    measure = evidence_measure(evidence, requests)
+
+    def uncut_tokens(one: ContextRequest) -> int:
+        of_model = budget_for(1, window, own_prices, int)
+        return count_request(one, counter_of(of_model, given_counter), rendered)
+
+    def rows() -> Iterator[SweepRow]:
+        for (index, one), asked in product(enumerate(requests), tried):
+            budget = budget_for(asked, window, own_prices, partial(uncut_tokens, one))
+            for trial in trials(one, budget, cuts, counter_of(budget, given_counter), rendered, options):
+                yield SweepRow(
+                    request=index,
+                    budget=trial.budget.input_budget,
+                    fraction=asked if isinstance(asked, float) else None,
+                    system_share=float(trial.budget.shares.system),
+                    query_share=float(trial.budget.shares.query),
+                    documents_share=float(trial.budget.shares.documents),
+                    history_share=float(trial.budget.shares.history),
+                    strategy=trial.cut.strategy,
+                    selection=trial.cut.selection,
+                    evidence=None if trial.fitted is None else measure(index, trial.fitted),
+                    error=trial.error,
+                    **({} if trial.fitted is None else figure_columns(trial.fitted.report)),
+                )
+
+    total = len(requests) * len(tried) * len(cuts)
+    return Sweep(rows=tuple(with_progress(rows(), total, progress=progress)))

@@ -1,10 +1,9 @@
-"""The settings that a sweep tries, and how each is labeled."""
+"""The settings that a sweep tries, and the label of each."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from itertools import product
 from math import ceil
 from typing import Any, SupportsIndex, TypeAlias
@@ -16,17 +15,15 @@ from ctxopt_core.fitting.options import as_value
 from ctxopt_core.history.history_view import HistoryStrategy
 from ctxopt_core.history.policy import HistoryPolicy, StrategyName
 from ctxopt_core.models.model_window import ModelWindow
-from ctxopt_core.models.prices import Prices, read_prices
-from ctxopt_core.models.resolve_window import resolve_window
+from ctxopt_core.models.prices import Prices
 from ctxopt_core.summaries.model_summarizer import ModelSummarizer
 from ctxopt_core.text.display_text import preview
 from ctxopt_core.validation import exact_number, token_amount
 
-_LONGEST = 80
+_LONGEST_LABEL = 80  # characters: a legend and a cell of a table still show it whole
+
 BudgetSetting: TypeAlias = int | float | ContextBudget
-"""A number of tokens; a part of what the request counts uncut, as a float above 0 and at most 1; or a budget."""
-
-
+"""A number of tokens; a part of the tokens of the uncut request, as a float above 0 and at most 1; or a budget."""
 SharesSetting: TypeAlias = Shares | Mapping[str, Any]
 StrategySetting: TypeAlias = StrategyName | HistoryStrategy | HistoryPolicy | Mapping[str, Any]
 DocumentsSetting: TypeAlias = Selection | DocumentPolicy | Mapping[str, Any]
@@ -35,36 +32,26 @@ DocumentsSetting: TypeAlias = Selection | DocumentPolicy | Mapping[str, Any]
 def policy_labels(policies: Sequence[HistoryPolicy] | Sequence[DocumentPolicy]) -> list[str]:
     """Return a label for each policy, in their order, no two the same.
 
-    It is the strategy or the selection, and in parentheses what else differs from the defaults, like
-    `turns(keep_first_user_message=False)`. A function is called by its name. What is then still called the same gets a
-    number.
+    It is the strategy or the selection, with the other settings that differ from the defaults in parentheses, like
+    `turns(keep_first_user_message=False)`. A function is shown by its name. Labels that are still equal get a number.
     """
     labels = [_label(policy) for policy in policies]
-    seen: Counter[str] = Counter()
-    numbered = []
-    for label in labels:
-        seen[label] += 1
-        numbered.append(f"{label} #{seen[label]}" if labels.count(label) > 1 else label)
-    return numbered
-
-
-def percentages_label(percentages: Iterable[float]) -> str:
-    """Return percentages as one text, like `10/15/50/25`."""
-    return "/".join(f"{percentage:g}" for percentage in percentages)
+    return [
+        f"{label} #{labels[: index + 1].count(label)}" if labels.count(label) > 1 else label
+        for index, label in enumerate(labels)
+    ]
 
 
 def _label(policy: HistoryPolicy | DocumentPolicy) -> str:
     name = _shown(policy.strategy if isinstance(policy, HistoryPolicy) else policy.selection)
-    others = [field for field in fields(policy) if field.name not in ("strategy", "selection")]
-    differing = [f"{field.name}={_shown(getattr(policy, field.name))}" for field in others if _differs(policy, field)]
-    return preview(f"{name}({', '.join(differing)})" if differing else name, _LONGEST)
-
-
-def _differs(policy: object, field: Field[Any]) -> bool:
-    value = getattr(policy, field.name)
-    if isinstance(value, ModelSummarizer):
-        return False  # the strategy says that there is one, and the class is the same for every model
-    return field.default is not MISSING and value != field.default
+    differing = []
+    for field in fields(policy):
+        value = getattr(policy, field.name)
+        if field.name in ("strategy", "selection") or field.default is MISSING or isinstance(value, ModelSummarizer):
+            continue  # the strategy says that there is a summarizer, whose class is the same for every model
+        if value != field.default:
+            differing.append(f"{field.name}={_shown(value)}")
+    return preview(f"{name}({', '.join(differing)})" if differing else name, _LONGEST_LABEL)
 
 
 def _shown(value: object) -> str:
@@ -81,9 +68,9 @@ class Cut:
 
     Args:
         shares: The components' guarantees; None for those of the budget.
-        strategy: What the history policy is called.
+        strategy: The label of the history policy.
         history: How the conversation is trimmed.
-        selection: What the document policy is called.
+        selection: The label of the document policy.
         documents: How documents are chosen.
     """
 
@@ -94,79 +81,66 @@ class Cut:
     documents: DocumentPolicy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepSettings:
-    """Every setting of a sweep.
-
-    Args:
-        budgets: As they were given, checked.
-        cuts: The combinations of the others, the last one varying fastest.
-        window: The window of the model that budgets in tokens are for.
-        prices: Prices of the caller's own.
-    """
-
-    budgets: tuple[BudgetSetting, ...]
-    cuts: tuple[Cut, ...]
-    window: ModelWindow | None
-    prices: Prices
-
-    def __len__(self) -> int:
-        return len(self.budgets) * len(self.cuts)
-
-    def budget_for(self, asked: BudgetSetting, count_request: Callable[[ContextBudget], int]) -> ContextBudget:
-        """Return the budget that is meant; `count_request` tells what the request counts uncut."""
-        if isinstance(asked, ContextBudget):
-            return replace(asked, prices={**asked.prices, **self.prices}) if self.prices else asked
-        if isinstance(asked, float):
-            share = exact_number(asked) or 1
-            asked = max(1, ceil(share * count_request(self._of_tokens(1))))
-        return self._of_tokens(asked)
-
-    def _of_tokens(self, tokens: int) -> ContextBudget:
-        if self.window is None:
-            return ContextBudget(target_tokens=tokens, prices=self.prices)
-        return ContextBudget.for_model(self.window, target_tokens=tokens, prices=self.prices)
-
-
-def read_settings(
-    *,
-    budgets: Iterable[BudgetSetting] | BudgetSetting,
+def read_cuts(
     shares: Iterable[SharesSetting] | SharesSetting | None,
     strategies: Iterable[StrategySetting] | StrategySetting | None,
     documents: Iterable[DocumentsSetting] | DocumentsSetting | None,
-    model: str | ModelWindow | None,
-    prices: Prices | None,
-) -> SweepSettings:
-    """Return the settings that are meant, each checked.
+) -> tuple[Cut, ...]:
+    """Return the combinations of these settings, each checked, the last one varying fastest.
 
     Raises:
-        ValueError: One is out of its range, there is none of a kind, or prices are given and no model.
+        ValueError: One is out of its range, or there is none of a kind.
         TypeError: One has a type that it cannot have.
     """
-    window = resolve_window(model) if isinstance(model, str) else model
-    if window is not None and not isinstance(window, ModelWindow):
-        message = f"`model` must be a model id, a ModelWindow or None, got {type(window).__name__}"
-        raise TypeError(message)
-    tried = tuple(map(_budget, _several("budgets", budgets)))
-    if prices and window is None and not any(isinstance(one, ContextBudget) and one.window for one in tried):
-        message = "`prices` are by model, and none is known; give `model`, or budgets of `ContextBudget.for_model`"
-        raise ValueError(message)
-    histories = [_history(one) for one in _several("strategies", strategies, HistoryPolicy())]
-    packings = [_documents(one) for one in _several("documents", documents, DocumentPolicy())]
+    # A policy checks the name or the function that it is made of.
+    histories = [
+        HistoryPolicy(strategy=one)
+        if isinstance(one, str) or callable(one)
+        else as_value(HistoryPolicy, one, name="strategies")
+        for one in _several("strategies", strategies, HistoryPolicy())
+    ]
+    packings = [
+        DocumentPolicy(selection=one) if isinstance(one, str) else as_value(DocumentPolicy, one, name="documents")  # type: ignore[arg-type]
+        for one in _several("documents", documents, DocumentPolicy())
+    ]
     ways = product(
         [None if one is None else as_value(Shares, one, name="shares") for one in _several("shares", shares)],
         zip(policy_labels(histories), histories, strict=True),
         zip(policy_labels(packings), packings, strict=True),
     )
-    return SweepSettings(
-        budgets=tried,
-        cuts=tuple(
-            Cut(shares=split, strategy=strategy, history=history, selection=selection, documents=packing)
-            for split, (strategy, history), (selection, packing) in ways
-        ),
-        window=window,
-        prices=read_prices(prices or {}),
+    return tuple(
+        Cut(shares=split, strategy=strategy, history=history, selection=selection, documents=packing)
+        for split, (strategy, history), (selection, packing) in ways
     )
+
+
+def read_budgets(given: Iterable[BudgetSetting] | BudgetSetting) -> tuple[BudgetSetting, ...]:
+    """Return the budgets, each checked.
+
+    Raises:
+        ValueError: One is out of its range, or there is none.
+    """
+    return tuple(map(_budget, _several("budgets", given)))
+
+
+def budget_for(
+    asked: BudgetSetting, window: ModelWindow | None, prices: Prices, uncut_tokens: Callable[[], int]
+) -> ContextBudget:
+    """Return the budget for a setting.
+
+    Args:
+        asked: The setting, as `read_budgets` returns it.
+        window: The window of the model that budgets in tokens and parts are for.
+        prices: The caller's prices, by model id.
+        uncut_tokens: Returns the tokens of the uncut request, for a budget that is a part of them.
+    """
+    if isinstance(asked, ContextBudget):
+        return replace(asked, prices={**asked.prices, **prices}) if prices else asked
+    if isinstance(asked, float):
+        asked = max(1, ceil((exact_number(asked) or 1) * uncut_tokens()))
+    if window is None:
+        return ContextBudget(target_tokens=asked, prices=prices)
+    return ContextBudget.for_model(window, target_tokens=asked, prices=prices)
 
 
 def _several(name: str, given: object, default: object = None) -> tuple[Any, ...]:
@@ -194,15 +168,3 @@ def _budget(given: object) -> BudgetSetting:
         f"ContextBudgets, got {given!r}"
     )
     raise ValueError(message)
-
-
-def _history(given: object) -> HistoryPolicy:
-    if isinstance(given, str) or callable(given):
-        return HistoryPolicy(strategy=given)  # type: ignore[arg-type]  # the policy checks it
-    return as_value(HistoryPolicy, given, name="strategies")
-
-
-def _documents(given: object) -> DocumentPolicy:
-    if isinstance(given, str):
-        return DocumentPolicy(selection=given)  # type: ignore[arg-type]  # the policy checks it
-    return as_value(DocumentPolicy, given, name="documents")

@@ -1,4 +1,4 @@
-"""Documents as people have them at hand, pasted or loaded: as JSON of several kinds, or as plain text."""
+"""Reads pasted or loaded documents: JSON of several kinds, or plain text."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _TEXTS = ("text", "page_content", "content", _RESOURCE)
 _IDS = ("id", "id_", "doc_id")
 _SCORES = ("score", "relevance_score")
 _LISTS = ("documents", "nodes", "source_nodes", "context")
-_PAIR = 2
+_PAIR = 2  # items: a document and its score, as LangChain's `similarity_search_with_score` returns them
 
 EXPECTED = (
-    "a document is a text, or an object with `text`, `page_content` or `content`, and perhaps `id`, `score` and "
+    "a document is a string, or an object with `text`, `page_content` or `content`, and perhaps `id`, `score` and "
     "`metadata`"
 )
 
 
 def read_documents(text: str) -> tuple[Document, ...]:
-    """Return the documents of a text, in their order.
+    """Return the documents of what was pasted, in their order.
 
-    They are JSON: a list, an object with a list under `documents`, one document, or lines of these. Each is a text; an
+    It is JSON: a list, an object with a list under `documents`, one document, or lines of these. Each is a string; an
     object with `text`, `page_content` or `content`; a Document of LangChain, also in a pair with its score; or a node
-    of LlamaIndex, also in a NodeWithScore. Or the text is plain: documents are then what stands between lines of `---`,
-    where there are any, else between blank lines.
+    of LlamaIndex, also in a NodeWithScore. Or it is plain text: documents are then separated by lines of `---`, where
+    there are any, else by blank lines.
 
     Returns:
-        The documents; none for a blank text.
+        The documents; none for a blank string.
 
     Raises:
         UnreadablePasteError: It is JSON of another shape. The message says where.
@@ -49,12 +49,12 @@ def read_documents(text: str) -> tuple[Document, ...]:
 
 
 def documents_of(items: Iterable[Any]) -> tuple[Document, ...]:
-    """Return the documents that JSON values stand for, in their order.
+    """Return the documents of JSON values, in their order.
 
-    One without an id is called by its number, from 1, unless another has that id: two of one id are duplicates.
+    The id of one without an id is its number, from 1, unless another has that id: two with one id are duplicates.
 
     Raises:
-        UnreadablePasteError: One is nothing that stands for a document.
+        UnreadablePasteError: A value is not a document.
     """
     found = [_document(item, number) for number, item in enumerate(items, 1)]
     taken = {document.id for document in found}
@@ -65,7 +65,7 @@ def documents_of(items: Iterable[Any]) -> tuple[Document, ...]:
 
 
 def document_row(document: Document) -> dict[str, Any]:
-    """Return the JSON object that stands for a document, as `documents_of` reads it; without its metadata."""
+    """Return a document as the JSON object that `documents_of` reads, without its metadata."""
     fields = {"id": document.id, "score": document.score, "source": document.source, "text": document.text or ""}
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -99,7 +99,7 @@ def _document(item: Any, number: int) -> Document:
 
 
 def _with_score(item: Any) -> tuple[Any, Any]:
-    """Return a document and the score that stands beside it, if one does."""
+    """Return a document, and the score beside it if there is one."""
     if isinstance(item, list) and len(item) == _PAIR:
         return item[0], item[1]
     if isinstance(item, Mapping) and isinstance(item.get("node"), Mapping):
@@ -127,5 +127,5 @@ def _made_of(fields: Mapping[str, Any], text: Any, score: Any) -> Document:
 
 
 def _number(value: object) -> float | None:
-    """Return what metadata call a score, where it is a number."""
+    """Return a score of the metadata if it is a number."""
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -1,4 +1,7 @@
-"""Messages and documents as LangChain and LlamaIndex dump them."""
+"""Reads messages and documents as LangChain and LlamaIndex dump them, also where neither is installed.
+
+The frameworks' own loaders are not used: they build objects of the classes that the pasted JSON names.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _KEPT_BESIDE = ("name", "tool_call_id", "tool_calls", "function_call", "refusal"
 
 
 def openai_call(identity: object, name: object, arguments: object, *, signed: bool = False) -> dict[str, Any]:
-    """Return a tool call. One that its provider has signed says so, since its arguments may not be edited then."""
+    """Return a tool call. One that its provider has signed is marked, since its arguments must not be edited then."""
     function = {"name": name or "", "arguments": arguments_text(arguments)}
     call = {"id": identity, "type": "function", "function": function}
     return {**call, "signature": "signed"} if signed else call
@@ -38,7 +41,7 @@ def objects(name: str, given: object) -> list[Mapping[str, Any]]:
     """Return a list of objects; an empty one where there is none.
 
     Raises:
-        TypeError: It is something else; `name` is what the message calls it.
+        TypeError: It is something else; the message calls it `name`.
     """
     if given is None:
         return []
@@ -49,7 +52,7 @@ def objects(name: str, given: object) -> list[Mapping[str, Any]]:
 
 
 def check_says_something(row: object) -> None:
-    """Check that a message of a chat API has a field for what it says, so that none is read as an empty one.
+    """Check that a message of a chat API has a field with content, so that none is read as an empty one.
 
     Raises:
         TypeError: It has none.
@@ -68,7 +71,7 @@ def constructed(value: object) -> Mapping[str, Any] | None:
 
 
 def is_langchain_message(value: object) -> bool:
-    """Tell whether a JSON value is a LangChain message in one of its forms."""
+    """Return whether a JSON value is a LangChain message in one of its forms."""
     return _kind_and_fields(value) is not None
 
 
@@ -76,11 +79,11 @@ def row_of_langchain(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a LangChain message in the shape of OpenAI's chat API.
 
     Args:
-        value: What `is_langchain_message` says yes to.
+        value: A value for which `is_langchain_message` is true.
 
     Raises:
         TypeError: A field has a type that it cannot have.
-        ValueError: It removes a message, instead of being one.
+        ValueError: It is a RemoveMessage.
     """
     found = _kind_and_fields(value)
     if found is None:
@@ -130,7 +133,7 @@ def _role(kind: str, fields: Mapping[str, Any], extra: Mapping[str, Any]) -> Any
 
 
 def _calls(fields: Mapping[str, Any], extra: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the calls of a message; those that the provider wrote where LangChain has read none of them."""
+    """Return the calls of a message; the provider's raw ones where LangChain has parsed none of them."""
     raw = objects("additional_kwargs.tool_calls", extra.get("tool_calls"))
     signed = any(map(is_signed, raw))
     read = [call for name in ("tool_calls", "invalid_tool_calls") for call in objects(name, fields.get(name))]
@@ -151,7 +154,7 @@ def _raw_calls(extra: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def is_llamaindex_message(value: object) -> bool:
-    """Tell whether a JSON value is a message of LlamaIndex."""
+    """Return whether a JSON value is a message of LlamaIndex."""
     return isinstance(value, Mapping) and "role" in value and isinstance(value.get("blocks"), list)
 
 
@@ -159,7 +162,7 @@ def row_of_llamaindex(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message of LlamaIndex in the shape of OpenAI's chat API.
 
     Args:
-        value: What `is_llamaindex_message` says yes to.
+        value: A value for which `is_llamaindex_message` is true.
 
     Raises:
         TypeError: A field has a type that it cannot have.
@@ -199,7 +202,7 @@ def _parts(blocks: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _medium(kind: str, block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a medium with its address or its bytes, of which no text is made."""
+    """Return an image, a recording, a video or a file with its URL or its data."""
     place = next((key for key in ("url", "data", kind, "path") if block.get(key)), None)
     media_type = next((said for key, said in block.items() if key.endswith("_mimetype") and said), None)
     part = {"type": kind, **({} if place is None else {"url" if place == "url" else "data": block[place]})}

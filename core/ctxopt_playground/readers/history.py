@@ -1,4 +1,4 @@
-"""A pasted conversation: JSON of any known shape, JSON lines, or a plain transcript."""
+"""Reads a pasted conversation: JSON of any known shape, JSON lines, or a plain transcript."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ HistoryFormat = Literal[
     "transcript",
     "plain text",
 ]
-"""What a pasted history was recognized as; messages that all chat APIs share are those of OpenAI."""
+"""The recognized format of a pasted history; messages that all chat APIs share are OpenAI's."""
 
 
 _FORMATS: Mapping[str, HistoryFormat] = MappingProxyType(
     {"openai": "OpenAI JSON", "anthropic": "Anthropic JSON", "responses": "OpenAI Responses JSON"}
 )
-NOTHING_PASTED = "the text is empty; paste messages as JSON, or as lines such as `User: ...` and `Assistant: ...`"
+NOTHING_PASTED = "nothing was pasted; paste messages as JSON, or as lines such as `User: ...` and `Assistant: ...`"
 NO_HISTORY = (
     "a chat history must be a list of messages, or an object with `messages` or `input`, as it is sent to a chat API"
 )
@@ -46,10 +46,10 @@ class PastedHistory:
     """A chat history that was read.
 
     Args:
-        stored: The request, and the JSON value that stands for it: what `fitted_files.fitted_content` cuts. Messages
-            of LangChain and of plain text are in the shape of OpenAI's chat API there.
-        format: What the text was recognized as.
-        notes: What was assumed or passed over, for whoever pasted it.
+        stored: The request with its JSON value, which `fitted_files.fitted_content` cuts. Messages of LangChain, of
+            LlamaIndex and of plain text are in the shape of OpenAI's chat API there.
+        format: The format that was recognized.
+        notes: What was assumed or left out, for whoever pasted it.
     """
 
     stored: RequestFile
@@ -58,15 +58,15 @@ class PastedHistory:
 
     @property
     def request(self) -> ContextRequest:
-        """What is fitted: the messages in their order, and what goes with them. The last user message is the query."""
+        """The request to fit; the last user message is its query."""
         return self.stored.request
 
 
 def read_history(text: str) -> PastedHistory:
-    """Return the chat history of a text.
+    """Return the chat history of what was pasted.
 
     It is JSON for the APIs of OpenAI or Anthropic, or of the messages of LangChain or LlamaIndex: a list of messages, a
-    request with `messages` or `input`, one message, or lines of these. Or it is a plain text; see `read_transcript`. No
+    request with `messages` or `input`, one message, or lines of these. Or it is plain text; see `read_transcript`. No
     message is lost, and their order is kept.
 
     Raises:
@@ -129,13 +129,13 @@ def _request_in(value: Any) -> Any:
 
 
 def _messages_in(content: Any) -> Sequence[Any]:
-    """Return the messages at the places where those of a framework may stand; none where something else stands."""
+    """Return the list of messages of a request; none where something else is there."""
     found = content.get("messages") if isinstance(content, Mapping) else content
     return found if isinstance(found, list) else ()
 
 
 def _read_whole(stored: RequestFile) -> RequestFile:
-    """Return a stored request of which every message is read, so that what is wrong with one is known now."""
+    """Return a stored request with every message read, so that a wrong one is an error now."""
     views = stored.request.history
     whole = replace(stored.request, history=tuple(views[index] for index in range(len(views))))
     return replace(stored, request=whole)
@@ -156,7 +156,7 @@ def _kind_of(value: Any) -> str:
 
 
 def is_message(value: object) -> bool:
-    """Tell whether a JSON value is a message by itself."""
+    """Return whether a JSON value is one message."""
     if is_langchain_message(value):
         return True
     return isinstance(value, Mapping) and isinstance(value.get("role"), str) and "messages" not in value
@@ -166,7 +166,7 @@ def chat_rows(messages: Sequence[Any]) -> list[Any]:
     """Return messages in their order, those of LangChain and of LlamaIndex in the shape of OpenAI's chat API.
 
     Raises:
-        UnreadablePasteError: One of them cannot be one, or says nothing.
+        UnreadablePasteError: One of them is not a message, or has no content.
     """
     return [_chat_row(message, index) for index, message in enumerate(messages)]
 

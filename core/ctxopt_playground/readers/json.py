@@ -1,4 +1,4 @@
-"""Pasted texts that hold JSON: one value, or one on each line."""
+"""Reads pasted JSON: one value, or one on each line."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _OPENS_JSON = re.compile(r"\s*(?:\[\s*(?:[\"\[{]|\]\s*\Z)|\{\s*(?:[\"']|\}\s*\Z)
 
 
 class UnreadablePasteError(CtxoptError, ValueError):
-    """A pasted text is nothing that can be read. The message says where and what is expected, without its content."""
+    """Something pasted cannot be read. The message says where and what is expected, without its content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastedJson:
-    """The values of a pasted text.
+    """The values of pasted JSON.
 
     Args:
         values: One, or one for each line that is not blank.
-        lines: The number of the line of each value, from 1; None where the whole text is one value.
+        lines: The number of the line of each value, from 1; None where all of it is one value.
     """
 
     values: tuple[Any, ...]
@@ -32,15 +32,15 @@ class PastedJson:
 
 
 def opens_json(text: str) -> bool:
-    """Tell whether a text begins as JSON lists and objects do."""
+    """Return whether a string begins as JSON lists and objects do."""
     return _OPENS_JSON.match(text.removeprefix("\ufeff")) is not None
 
 
 def read_json(text: str) -> PastedJson:
-    """Return the values of a text: it is one, or has one on each line.
+    """Return the values of a string, which is one JSON value or has one on each line.
 
     Raises:
-        UnreadablePasteError: It is no JSON.
+        UnreadablePasteError: It is not JSON.
     """
     try:
         return PastedJson(values=(parsed(text),))

@@ -1,4 +1,4 @@
-"""Conversations that are pasted as plain text: who speaks stands before what is said."""
+"""Reads conversations that are pasted as plain text: the speaker's name, then what was said."""
 
 from __future__ import annotations
 
@@ -31,21 +31,19 @@ _LABELS = (
 )
 _LABEL = re.compile(rf"^(?:{'|'.join(_LABELS)})", re.IGNORECASE | re.MULTILINE)
 
-NO_SPEAKERS = "no line says who speaks, as in `User: ...`, so the whole text is read as one message of the user"
-_TEXT_BEFORE = "what stands before the first speaker is read as a message of the user"
-_TOOLS_SPEAK = (
-    "what tools said is read as said by the assistant, since a plain text does not tell which call it answers"
-)
+NO_SPEAKERS = "no line names a speaker, as in `User: ...`, so all of it is read as one message of the user"
+_TEXT_BEFORE = "what is before the first speaker is read as a message of the user"
+_TOOLS_SPEAK = "what tools returned is read as said by the assistant, since plain text has no ids of tool calls"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """A conversation that was found in a plain text.
+    """A conversation that was found in plain text.
 
     Args:
         rows: Its messages in the shape of OpenAI's chat API, in their order; one of the user where nobody is named.
         spoken: Whether speakers are named.
-        notes: What had to be assumed.
+        notes: What was assumed.
     """
 
     rows: tuple[Mapping[str, str], ...]
@@ -61,13 +59,13 @@ class _Label:
 
 
 def read_transcript(text: str) -> Transcript:
-    """Return the messages of a plain text.
+    """Return the messages of plain text.
 
-    1. A message begins at the beginning of a line with who speaks, as in `User:`, `**Assistant**:`, `### Human`,
-       `[10:32] AI:` or `=== Human Message ===`, and goes on to the next such line. Fenced code is not looked into.
-    2. Speakers count where the text begins with one, or where both the user and the assistant speak. Every other text
-       is one message of the user.
-    3. White space around a message goes; nothing else does.
+    1. A message begins at a line that starts with a speaker, as in `User:`, `**Assistant**:`, `### Human`,
+       `[10:32] AI:` or `=== Human Message ===`, and ends before the next such line. Fenced code is skipped.
+    2. Speakers are recognized where the text begins with one, or where both the user and the assistant speak. Any other
+       text is one message of the user.
+    3. White space around a message is removed, and nothing else.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     labels = list(_labels(text))

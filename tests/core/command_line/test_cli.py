@@ -98,12 +98,12 @@ def text_of(value):
 @pytest.mark.parametrize(
     ("text", "tokens", "kind"),
     [
-        pytest.param("hello world", 2, "a text", id="a text"),
-        pytest.param("", 0, "a text", id="nothing"),
-        pytest.param("<|endoftext|>", 7, "a text", id="a special token is text"),
-        pytest.param('{"not": "a request"}', 7, "a text", id="other JSON"),
-        pytest.param("[1, 2]", 6, "a text", id="a list of numbers"),
-        pytest.param("{broken", 2, "a text", id="broken JSON"),
+        pytest.param("hello world", 2, "text", id="a text"),
+        pytest.param("", 0, "text", id="nothing"),
+        pytest.param("<|endoftext|>", 7, "text", id="a special token is text"),
+        pytest.param('{"not": "a request"}', 7, "text", id="other JSON"),
+        pytest.param("[1, 2]", 6, "text", id="a list of numbers"),
+        pytest.param("{broken", 2, "text", id="broken JSON"),
         pytest.param(text_of([HELLO]), 9, "a request of 1 messages", id="a list of messages"),
         pytest.param(text_of({"messages": [HELLO]}), 9, "a request of 1 messages", id="a request"),
         pytest.param(text_of({"messages": [HELLO], "model": "x"}), 9, "a request of 1 messages", id="its model"),
@@ -159,9 +159,9 @@ def test_an_unknown_model_can_be_an_error_of_count():
     ],
 )
 def test_messages_name_the_options_and_not_the_arguments_of_the_library(arguments, said):
-    told = run("window", *arguments).stderr
-    assert said in told
-    assert "`" not in told
+    stderr = run("window", *arguments).stderr
+    assert said in stderr
+    assert "`" not in stderr
 
 
 def test_tools_are_counted_with_the_request():
@@ -203,9 +203,9 @@ def test_anthropic_blocks_are_known_without_a_system_prompt():
 
 
 def test_the_help_names_the_usual_commands_first_and_each_in_a_whole_sentence():
-    told = re.findall(r"^  ([a-z]+)  +(.+)$", run("--help").stdout.partition("Commands:")[2], re.MULTILINE)
-    assert [name for name, _ in told] == ["fit", "plan", "explain", "count", "window", "bench"]
-    assert all(sentence.endswith(".") and not sentence.endswith("...") for _, sentence in told)
+    listed = re.findall(r"^  ([a-z]+)  +(.+)$", run("--help").stdout.partition("Commands:")[2], re.MULTILINE)
+    assert [name for name, _ in listed] == ["fit", "plan", "explain", "count", "window"]
+    assert all(sentence.endswith(".") and not sentence.endswith("...") for _, sentence in listed)
 
 
 def test_without_its_library_the_command_line_says_what_to_install(monkeypatch, capsys):
@@ -217,7 +217,7 @@ def test_without_its_library_the_command_line_says_what_to_install(monkeypatch, 
     assert "pip install 'ctxopt-core[cli]'" in capsys.readouterr().err
 
 
-def test_the_version_is_told_where_nothing_is_installed(monkeypatch):
+def test_the_version_is_shown_where_nothing_is_installed(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 

@@ -32,9 +32,9 @@ def scripts(tmp_path_factory):
 def test_the_blocks_run_one_after_the_other(scripts, tmp_path):
     environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
     for block in BLOCKS:
-        told = re.sub(r"(?m)^(.+) \|\| (test \$\? -eq \d)$", r"if \1; then false; else \2; fi", block)
+        script = re.sub(r"(?m)^(.+) \|\| (test \$\? -eq \d)$", r"if \1; then false; else \2; fi", block)
         done = subprocess.run(
-            ["/bin/sh", "-euc", told], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            ["/bin/sh", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{block}\n{done.stderr}"
 
@@ -48,7 +48,7 @@ def test_each_command_has_an_example(command):
 
 
 def test_the_exit_codes_are_those_of_the_help():
-    told = re.findall(r"^\| (\d+) \| (.+) \|$", PAGE, re.MULTILINE)
+    codes = re.findall(r"^\| (\d+) \| (.+) \|$", PAGE, re.MULTILINE)
     joined = re.sub(r"\n {7}", " ", EXIT_CODES)
-    assert told == re.findall(r"^  (\d+) +(.+)$", joined, re.MULTILINE)
-    assert len(told) == 6
+    assert codes == re.findall(r"^  (\d+) +(.+)$", joined, re.MULTILINE)
+    assert len(codes) == 6

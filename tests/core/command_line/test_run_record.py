@@ -95,7 +95,7 @@ def test_results_of_which_nothing_is_known_are_not_gone_on_with(begun, record, s
         path.write_bytes(record)
     done = resumed(begun, *LIMIT)
     assert done.exit_code == 1
-    assert f"out.jsonl.run {said}, which tells what the results so far came of" in done.stderr
+    assert f"out.jsonl.run {said}, which is the record of the results so far" in done.stderr
 
 
 @pytest.mark.parametrize("written", ["one line\nhalf a line", "half a line", "one\ntwo\nthree\n"])

@@ -45,7 +45,7 @@ def test_what_is_no_tokenizer_is_an_error_that_says_what_would_be_one(tmp_path, 
     ):
         (tmp_path / file).write_text(content, encoding="utf-8")
 
-    for command in ("fit", "plan", "explain", "count", "bench"):
+    for command in ("fit", "plan", "explain", "count"):
         done = run(command, request, "--tokenizer", name)
         assert (done.exit_code, done.stdout) == (2, "")
         assert said in done.stderr

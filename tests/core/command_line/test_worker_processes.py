@@ -59,7 +59,7 @@ def test_several_processes_write_and_say_what_one_does(tmp_path, monkeypatch, co
     assert together == alone
 
 
-def test_a_run_of_several_processes_goes_on_behind_an_interrupted_one(tmp_path, monkeypatch):
+def test_a_run_of_several_processes_continues_after_an_interrupted_one(tmp_path, monkeypatch):
     lines = [mixed(number) for number in range(30)]
     _, whole = fitted_in(tmp_path / "whole", monkeypatch, lines)
     part = tmp_path / "part"

@@ -49,7 +49,7 @@ def test_tables_have_captions_headings_and_rows_with_names(value):
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-def test_a_bar_is_an_image_that_is_told_in_words_and_its_widths_add_up(value):
+def test_a_bar_is_an_image_with_a_description_and_its_widths_add_up(value):
     bars = [element for element in elements(parsed_html(value._repr_html_())) if "ctxopt-bar" in element.classes]
 
     assert bars or value is VALUES["allocation"]
@@ -70,7 +70,7 @@ def test_all_styles_are_under_a_class_of_ours(value):
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-def test_colors_are_never_all_that_tells_things_apart(value):
+def test_colors_are_never_the_only_difference(value):
     for element in elements(parsed_html(value._repr_html_())):
         if "ctxopt-mark" in element.classes:
             assert element.attributes["aria-hidden"] == "true"
@@ -119,20 +119,20 @@ def test_a_request_many_times_as_large_as_the_window_has_a_scale_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("window", "drawn", "told"),
+    ("window", "drawn", "named"),
     [
         pytest.param(400, False, False, id="all-planned"),
         pytest.param(600, True, False, id="half-of-it-outside"),
         pytest.param(100_000, False, True, id="most-of-it-outside"),
     ],
 )
-def test_what_is_outside_the_budget_is_drawn_or_told(window, drawn, told):
+def test_what_is_outside_the_budget_is_drawn_or_named_in_the_label(window, drawn, named):
     budget = ContextBudget(context_window=window, output_reserve=50, target_tokens=350)
     report = plan(shown_request(), budget, counter=WORDS)
     bar = [each for each in parsed_html(report.to_html()).all("div") if "ctxopt-bar" in each.classes][1]
 
     assert ("outside the budget" in bar.whole_text) == drawn
-    assert ("are outside the budget" in bar.attributes["aria-label"]) == told
+    assert ("are outside the budget" in bar.attributes["aria-label"]) == named
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_the_tables_hold_the_figures_of_the_report():
         assert [document.id, document.state] in [[line[1], line[5]] for line in lines if len(line) > 5]
 
 
-def test_without_colors_a_bar_is_still_told_apart_by_its_letters():
+def test_without_colors_the_parts_of_a_bar_differ_by_their_letters():
     report = plan(shown_request(), BUDGET, counter=WORDS)
     lines = printed(report).splitlines()
     before, after = lines[2], lines[4]

@@ -60,7 +60,7 @@ def test_m1_the_report_has_every_figure():
     assert report.tokens_after == pytest.approx(total, abs=4)
 
 
-def test_d14_documents_are_told_with_reason_tokens_and_the_score_that_was_kept():
+def test_d14_documents_are_reported_with_reason_tokens_and_the_score_that_was_kept():
     documents = [
         Document(id="big", text="w " * 500, score=9),
         *(Document(id=f"d{i}", text=f"v{i} " * 10, score=8 - i) for i in range(6)),
@@ -79,7 +79,7 @@ def test_d14_documents_are_told_with_reason_tokens_and_the_score_that_was_kept()
     assert report.to_dict()["documents"][0]["tokens"] == 500
 
 
-def test_an_id_that_is_the_index_of_another_document_is_told_apart():
+def test_an_id_that_is_the_index_of_another_document_is_distinct():
     documents = [Document(id=None if i else "2", text=f"v{i} " * 20, score=i) for i in range(5)]
     report = plan(ContextRequest(query="why", documents=documents), ContextBudget(max_input_tokens=50), counter=WORDS)
 
@@ -138,16 +138,16 @@ def test_the_table_is_aligned_and_names_all_parts():
 
 
 @pytest.mark.parametrize(
-    ("turns", "told"),
+    ("turns", "sizes"),
     [
         pytest.param(1, "Conversation: 1 turn, ", id="one"),
         pytest.param(2, "Conversation: 2 turns, ", id="two"),
     ],
 )
-def test_one_turn_is_told_as_one(turns, told):
+def test_one_turn_is_reported_as_one(turns, sizes):
     report = plan(request(turns), BUDGET, counter=WORDS)
 
-    assert told in report.to_text()
+    assert sizes in report.to_text()
 
 
 def test_a_window_that_is_not_given_has_no_source():

@@ -1,4 +1,4 @@
-"""The curves of a sweep: what is averaged, what is left out, and that they can be told apart."""
+"""The curves of a sweep: what is averaged, what is left out, and that they can be distinguished."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def row(budget, evidence, strategy="turns", **columns):
     ids=["ascending", "two", "mean", "one curve", "shares", "not asked", "an error", "only errors", "by request"],
 )
 def test_a_point_is_the_mean_of_its_rows_and_none_where_one_of_them_has_no_fit(rows, by, curves):
-    found = curves_of(rows, "budget", "evidence", by).curves
+    found = curves_of(rows, "budget", "evidence", by)
 
     assert found == tuple(Curve(name=name, points=tuple(points)) for name, points in curves.items())
 
@@ -78,7 +78,7 @@ def test_without_evidence_the_error_says_how_to_get_some():
         Sweep(rows=(row(100, None),)).plot()
 
 
-def test_a_figure_has_a_line_for_each_curve_told_apart_by_more_than_color():
+def test_a_figure_has_a_line_for_each_curve_and_they_differ_by_more_than_color():
     pytest.importorskip("matplotlib")
     strategies = ["turns", "auto", "sliding_window", HistoryPolicy(strategy="turns", keep_first_user_message=False)]
     found = sweep(
@@ -114,7 +114,7 @@ def test_a_hostile_name_is_drawn_as_text(name):
     assert figure._repr_png_()[0].startswith(b"\x89PNG")
 
 
-def test_budgets_are_told_apart_on_the_axis_beside_a_legend_of_long_names():
+def test_budgets_are_legible_on_the_axis_beside_a_legend_of_long_names():
     pytest.importorskip("matplotlib")
     figure = Sweep(rows=tuple(row(budget, 0.5, "n" * 40) for budget in (2_000, 4_000, 8_000, 16_000))).plot()
     figure.draw_without_rendering()

@@ -49,7 +49,7 @@ def test_there_is_a_row_for_each_combination_in_the_order_of_the_settings():
 
 
 @pytest.mark.parametrize("budget", [60, 200, 2_000], ids=["tight", "half", "unchanged"])
-def test_a_row_tells_what_the_report_of_a_fit_tells(budget):
+def test_a_row_has_the_figures_of_the_report_of_a_fit(budget):
     given_budget = ContextBudget(target_tokens=budget, shares=WIDE)
     policy = HistoryPolicy(strategy="turns")
     (row,) = sweep(gate_request(), budgets=budget, shares=WIDE, strategies="turns", counter=WORDS)
@@ -197,13 +197,13 @@ def test_m4_nothing_is_logged_and_the_request_stays_as_it_is(caplog):
     assert given_request == gate_request()
 
 
-def test_progress_is_told_before_the_first_row_and_after_each():
-    told = []
+def test_progress_is_called_before_the_first_row_and_after_each():
+    calls = []
     sweep(
-        gate_request(), budgets=[50, 100, 150], counter=WORDS, progress=lambda done, total: told.append((done, total))
+        gate_request(), budgets=[50, 100, 150], counter=WORDS, progress=lambda done, total: calls.append((done, total))
     )
 
-    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert calls == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.parametrize(("progress", "shown"), [(True, "3/3"), (False, ""), (None, "")], ids=["bar", "off", "default"])
@@ -239,10 +239,10 @@ def test_without_tqdm_a_bar_is_an_error_that_names_the_extra_before_anything_is_
         ({"strategies": [3]}, ValueError, "`strategies`: expected HistoryPolicy"),
         ({"documents": ["best"]}, ValueError, "`selection` must be one of"),
         ({"documents": [DocumentPolicy]}, ValueError, "`documents`: expected DocumentPolicy"),
-        ({"evidence": []}, ValueError, "`evidence` must be at least one text"),
+        ({"evidence": []}, ValueError, "`evidence` must be at least one string"),
         ({"evidence": [" "]}, ValueError, "none of them blank"),
         ({"evidence": 7}, TypeError, "`evidence` must be a function"),
-        ({"evidence": ["Be brief.", "not there"]}, ValueError, "of its 2 texts number 2 stands in none"),
+        ({"evidence": ["Be brief.", "not there"]}, ValueError, "of its 2 strings number 2 is in none"),
         ({"model": 7}, TypeError, "`model` must be a model id"),
         ({"prices": {"gpt-4o": 1}}, ValueError, "`prices` are by model"),
         ({"progress": 7}, TypeError, "`progress` must be True, None or a function"),

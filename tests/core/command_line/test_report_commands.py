@@ -1,4 +1,4 @@
-"""`explain` says why each part is kept or dropped, and `bench` times a file of one's own."""
+"""`explain` says why each part is kept or dropped."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from command_runs import SENTENCE, chat, run, stored, stored_lines
-from ctxopt_core.command_line import bench_command
+from command_runs import SENTENCE, chat, run, stored
 
 SECRET = "Zanzibar"
 REQUEST = {
@@ -128,43 +127,3 @@ def test_a_table_has_a_line_for_each_part(request_file):
     assert lines[0].endswith("tokens, at most 300")
     assert sum(line.startswith("document d") for line in lines) == 9
     assert sum(line.startswith("turn ") for line in lines) == 13
-
-
-def test_bench_times_a_file_of_lines(tmp_path):
-    path = stored_lines(tmp_path / "in.jsonl", [chat(9), b"{broken", chat(30), chat(40)])
-    done = run("bench", path, "--target-tokens", 200, "--format", "json")
-    assert done.exit_code == 3
-    assert done.stderr.startswith("line 2: not JSON")
-    shown = json.loads(done.stdout)
-    assert (shown["requests"], shown["cut"], shown["rejected"]) == (3, 3, 1)
-    assert shown["tokens"] > 1_000
-    assert shown["throughput_over_tokenizing"] == pytest.approx(shown["tokenizing_seconds"] / shown["fitting_seconds"])
-
-
-def test_bench_reads_vocabularies_before_it_takes_a_time(tmp_path, monkeypatch):
-    events = []
-
-    class Recorded(bench_command.TiktokenCounter):
-        def count(self, text):
-            events.append("count")
-            return super().count(text)
-
-    monkeypatch.setattr(bench_command, "TiktokenCounter", Recorded)
-    monkeypatch.setattr(bench_command, "process_time", lambda: events.append("time") or len(events))
-
-    run("bench", stored_lines(tmp_path / "in.jsonl", [chat(1), chat(1) | {"model": "gpt-4"}]))
-
-    assert events[:2] == ["count", "time"]
-    assert events.count("time") == 8
-
-
-def test_bench_reads_no_more_lines_than_it_is_told_to(tmp_path):
-    path = stored_lines(tmp_path / "in.jsonl", [chat(3)] * 5)
-    assert json.loads(run("bench", path, "--most", 2, "--format", "json").stdout)["requests"] == 2
-    assert "requests" in run("bench", path).stdout
-
-
-def test_bench_of_nothing_is_an_error(tmp_path):
-    done = run("bench", stored_lines(tmp_path / "in.jsonl", [b"{}"]), "--target-tokens", 9)
-    assert done.exit_code == 1
-    assert "nothing to time" in done.stderr

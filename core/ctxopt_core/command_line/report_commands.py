@@ -1,4 +1,4 @@
-"""`explain`: why each document and each turn was kept or dropped."""
+"""`plan` and `explain`: the report of a fit, and why each document and each turn is kept or dropped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,25 @@ from ctxopt_core.formats.fitted_files import as_json
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.text.display_text import preview
 
-_LONGEST_NAME, _LONGEST_PREVIEW = 40, 80
+_LONGEST_NAME, _LONGEST_PREVIEW = 40, 80  # characters: both fit in one line of a wide terminal
+
+
+@click.command("plan", short_help="Show the report of a fit, without its result.", epilog=EXIT_CODES)
+@file_argument
+@limit_options
+@cutting_options
+@line_option
+@format_option
+def plan_command(file: Path, line: int | None, form: Format, **options: Any) -> None:
+    """Show what `fit` would keep, cut and drop of the request in FILE (- for the standard input), in tokens."""
+    with plain_messages():
+        fitter = RequestFitter(choices_of(**options))
+        stored, _ = request_of_file(file, line)
+        report = fitter.fit(stored).report
+        if form == "html":
+            show(report.to_html(standalone=True))
+        else:
+            show(report.to_text() if form == "table" else as_json(report.to_dict(), indent=2).decode())
 
 
 @click.command("explain", short_help="Say why documents and turns are kept or dropped.", epilog=EXIT_CODES)
@@ -52,7 +70,7 @@ def explain_command(*, file: Path, line: int | None, show_content: bool, form: F
 def _as_json(rows: Sequence[Explained], report: FitReport, previews: Sequence[str] | None) -> str:
     parts = [asdict(row) for row in rows]
     if previews is not None:
-        parts = [{**part, "content": preview} for part, preview in zip(parts, previews, strict=True)]
+        parts = [{**part, "content": content} for part, content in zip(parts, previews, strict=True)]
     head = {
         "input_budget": report.input_budget,
         "tokens_before": report.tokens_before,
@@ -66,26 +84,20 @@ def _as_json(rows: Sequence[Explained], report: FitReport, previews: Sequence[st
 
 
 def _as_table(rows: Sequence[Explained], report: FitReport, previews: Sequence[str] | None) -> str:
-    cells = [("part", "outcome", "before", "after", "why"), *map(_cells, rows)]
+    cells = [("part", "outcome", "before", "after", "why")]
+    for row in rows:
+        name = preview(f"{row.kind} {row.name}", _LONGEST_NAME)
+        cells.append((name, row.outcome, f"{row.before:,}", f"{row.after:,}", row.why))
     lines = [line.rstrip() for line in aligned(cells, (False, False, True, True, False))]
     if previews is not None:
-        lines[1:] = [f"{line}\n    | {preview}" for line, preview in zip(lines[1:], previews, strict=True)]
-    return "\n".join([*_head(report), "", *lines, *(f"note: {note}" for note in report.notes)])
-
-
-def _head(report: FitReport) -> list[str]:
+        lines[1:] = [f"{line}\n    | {content}" for line, content in zip(lines[1:], previews, strict=True)]
     head = [f"{report.tokens_before:,} -> {report.tokens_after:,} tokens, at most {report.input_budget:,}"]
     if report.budgets is not None:
         shared = ", ".join(f"{name} {tokens:,}" for name, tokens in report.budgets.items())
         head.append(f"the components may take: {shared}; {report.fixed:,} are fixed")
     if report.selection is not None:
         head.append(f"documents: {SELECTIONS[report.selection]}")
-    return head
-
-
-def _cells(row: Explained) -> tuple[str, ...]:
-    name = preview(f"{row.kind} {row.name}", _LONGEST_NAME)
-    return name, row.outcome, f"{row.before:,}", f"{row.after:,}", row.why
+    return "\n".join([*head, "", *lines, *(f"note: {note}" for note in report.notes)])
 
 
 def _preview(row: Explained, fitted: FittedContext) -> str:
