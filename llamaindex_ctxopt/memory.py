@@ -193,13 +193,13 @@ class ContextOptimizerMemory(BaseMemory):
             "class_name": self.class_name(),
             "inner": state_of_memory(self.inner),
             "plan": state_of_plan(self._planner.plan),
-            "neutralize": self._planner.neutralize,
+            "escape_template_names": self._planner.escape_names,
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], **kwargs: Any) -> ContextOptimizerMemory:
         """Return the memory that `to_dict` described. It has a budget of its own."""
-        planner = Planner(plan_from_state(data["plan"], _OWNER), neutralize=data["neutralize"])
+        planner = Planner(plan_from_state(data["plan"], _OWNER), escape_names=data["escape_template_names"])
         return cls.of_planner(planner, memory_from_state(data["inner"]))
 
     def __reduce__(self) -> tuple[Any, ...]:

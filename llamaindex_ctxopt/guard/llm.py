@@ -94,7 +94,7 @@ class Reports:
 class OptimizedLLM(_LLM):
     """What `with_optimizer` adds to the class of an LLM.
 
-    Its methods are not decorated with LlamaIndex's callbacks: those of the LLM's own class are, and report what is sent.
+    Its methods have no callback decorators of LlamaIndex: those of the LLM's own class have, and report what is sent.
     """
 
     plain_class: ClassVar[type[LLM]]
