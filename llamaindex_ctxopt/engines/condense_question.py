@@ -15,8 +15,8 @@ from ctxopt_core.adapters import FitOptions, ModelBudget, fitted_with
 from llamaindex_ctxopt.engines.engine_prompts import prompt_size, rendered
 from llamaindex_ctxopt.messages.message_views import PrintedMessages, kept_messages
 
-# Attempts to fit the history. Each takes off the tokens by which the printed prompt was over after the last attempt. The
-# views have about as many tokens as the prompt, so the second usually fits. If none does, the history is left out.
+# Attempts to fit the history. Each takes off the tokens by which the printed prompt was over after the last attempt.
+# Views have about as many tokens as the prompt, so the second usually fits. If none does, the history is left out.
 _ROUNDS = 4
 
 

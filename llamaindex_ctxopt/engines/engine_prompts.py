@@ -25,7 +25,7 @@ from ctxopt_core.adapters import TOKENS_PER_REQUEST, message_tokens
 from llamaindex_ctxopt.messages.message_views import view_of
 
 SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
-"""Tokens (500) that the synthesizer of each chat engine keeps free beside the answer; engines have no setting for it."""
+"""Tokens (500) that the synthesizer of each chat engine keeps free beside the answer; engines cannot set it."""
 
 EMPTY_SLOTS = dict.fromkeys(
     ("context_str", "context_msg", "existing_answer", "query_str", "chat_history", "question"), ""

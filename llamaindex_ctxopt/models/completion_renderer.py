@@ -1,4 +1,4 @@
-"""Messages for a model that reads one text: what is counted is the text that they become."""
+"""Renders messages for a model that reads one string: the tokens of that string are counted."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from llamaindex_ctxopt.models.model_settings import metadata_of
 
 
 def reads_text(llm: LLM) -> bool:
-    """Tell whether a model is sent one text, even for messages."""
+    """Return whether a model is sent one string, even for messages."""
     metadata = metadata_of(llm)
     return isinstance(llm, CustomLLM) or (metadata is not None and not metadata.is_chat_model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionRenderer:
-    """Messages as a text.
+    """Renders messages as one string.
 
     Args:
         messages: The messages, as they were given.
-        render: Makes the text of messages.
-        or_chat: Whether they may be sent as messages all the same, so that the larger of both counts.
+        render: Joins messages into a string.
+        or_chat: Whether they may be sent as messages after all, so that the larger of both counts decides.
     """
 
     messages: Sequence[ChatMessage]
@@ -38,26 +38,26 @@ class CompletionRenderer:
 
     @property
     def documents(self) -> DocumentRendering:
-        """There are none."""
+        """Renders documents; there are none."""
         return PlainDocuments()
 
     @property
     def is_additive(self) -> bool:
-        """Only the whole text tells what it counts."""
+        """False: the tokens of messages do not add up to those of the string."""
         return False
 
     def system_overhead(self, counter: TokenCounter) -> int:
-        """What stands around a system prompt is counted with the text."""
+        """Return 0: what surrounds a system prompt is a part of the string."""
         return 0
 
     def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
-        """Return the tokens of what goes with the text."""
+        """Return the tokens that are sent beside the string."""
         return schema_tokens(request, counter) + request.fixed_tokens
 
     def count(
         self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
     ) -> int:
-        """Return the tokens of the text of what is kept, and of what goes with it."""
+        """Return the tokens of the kept messages as one string, and of what is sent beside it."""
         kept = kept_messages(self.messages, draft.trimming)
         text = counter.count(self.render(kept)) if kept else 0
         whole = self.overhead_tokens(request, counter) + text
@@ -65,18 +65,18 @@ class CompletionRenderer:
 
 
 def renderer_of_messages(messages: Sequence[ChatMessage], llm: LLM | None) -> RequestRenderer:
-    """Return how messages are rendered for a model: as one text where it reads that, else as a chat request."""
+    """Return the renderer of messages for a model: as one string where it reads that, else as a chat request."""
     printer = printer_of(llm)
     return ChatRenderer() if printer is None else CompletionRenderer(messages=messages, render=printer, or_chat=True)
 
 
 def printed_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: TokenCounter) -> int:
-    """Return what messages count in the text that a model is sent, in tokens; 0 for a model that is sent messages."""
+    """Return the tokens of messages as the string that a model is sent; 0 for a model that is sent messages."""
     printer = printer_of(llm)
     return 0 if printer is None or not messages else counter.count(printer(messages))
 
 
 def printer_of(llm: LLM | None) -> Callable[[Sequence[ChatMessage]], str] | None:
-    """Return what makes one text of messages for a model; None for one that is sent messages, or is not known."""
+    """Return what joins messages into one string for a model; None for one that is sent messages, or is not known."""
     llm = llm.llm if isinstance(llm, StructuredLLM) else llm
     return None if llm is None or not reads_text(llm) else llm.messages_to_prompt or messages_to_prompt
