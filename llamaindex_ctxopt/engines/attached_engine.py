@@ -63,7 +63,7 @@ def read_engine(engine: object) -> AttachedEngine:
     known = ", ".join(kind.__name__ for kind in _READERS)
     message = (
         f"`engine` must be one of {known}, got {type(engine).__name__}; of an engine around others attach the "
-        "inner ones, each to an optimizer of its own"
+        "inner ones, each to its own optimizer"
     )
     raise TypeError(message)
 

@@ -80,7 +80,7 @@ class EngineFitting:
         if condensing is not None and condensing.tokens_over(fitted.messages):
             messages, dropped = condensing.cut(request.messages)
             fitted = self._fitted(replace(request, messages=messages))
-            note = f"{dropped:,} messages have no room in the prompt that condenses the history"
+            note = f"{dropped:,} messages do not fit into the prompt that condenses the history"
             fitted = replace(fitted, report=_with_note(fitted.report, note))
         log_fit(fitted.report)
         return fitted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
@@ -50,6 +50,8 @@ class EngineRenderer:
         textless: The indices of media nodes without text, which are always kept.
     """
 
+    is_additive: ClassVar[bool] = True  # the engine puts the messages of the history into the request as they are
+
     prompts: EnginePrompts
     llm: LLM | None
     query: str
@@ -69,13 +71,8 @@ class EngineRenderer:
         if self.rule is not None:
             # The limit of the rule may differ from that of the request; the difference is part of the count.
             overhead = prompt_tokens(self.prompts.bounding, self.query, self.llm, self.rule.counter)
-            overhead += self.limit - self.rule.limit(self.prompts.padding)
+            overhead += self.limit - (self.rule.limit - self.prompts.padding)
         object.__setattr__(self, "_repack_overhead", overhead)
-
-    @property
-    def is_additive(self) -> bool:
-        """True: the engine puts the messages of the history into the request as they are."""
-        return True
 
     def system_overhead(self, counter: TokenCounter) -> int:
         """Return 0: the system prompt is part of the engine's own prompts."""

@@ -32,20 +32,14 @@ class RepackRule:
     """How much LlamaIndex puts into one call.
 
     Args:
-        context_window: The window of its prompt helper, in tokens.
-        num_output: The tokens that it keeps free for the answer.
+        limit: The most tokens of prompt, documents and padding together: the window without the answer.
         counter: Its tokenizer, which counts documents, prompts that are one string, and roles.
         chunk_limit: The most tokens of documents in one call, where the user has set such a limit.
     """
 
-    context_window: int
-    num_output: int
+    limit: int
     counter: TokenCounter
     chunk_limit: int | None = None
-
-    def limit(self, padding: int) -> int:
-        """Return the most tokens of prompt and documents together, by its own tokenizer."""
-        return self.context_window - self.num_output - padding
 
 
 def repack_rule(llm: LLM | None, budget: ContextBudget) -> RepackRule | None:
@@ -58,20 +52,15 @@ def repack_rule(llm: LLM | None, budget: ContextBudget) -> RepackRule | None:
     if isinstance(helper, PromptHelper):
         tokenizer: Callable[[str], Sequence[object]] = helper._token_counter.tokenizer  # noqa: SLF001
         return RepackRule(
-            context_window=helper.context_window,
-            num_output=helper.num_output,
+            limit=helper.context_window - helper.num_output,
             counter=CallableCounter(tokenizer, name="prompt_helper"),
             chunk_limit=helper.chunk_size_limit,
         )
+    window, answer = budget.context_window, budget.output_reserve
     if llm is not None:
-        metadata = llm.metadata
-        answer = DEFAULT_NUM_OUTPUTS if metadata.num_output == _UNLIMITED_ANSWER else metadata.num_output
-        return RepackRule(context_window=metadata.context_window, num_output=answer, counter=framework_counter())
-    if budget.context_window is None:
-        return None
-    return RepackRule(
-        context_window=budget.context_window, num_output=budget.output_reserve, counter=framework_counter()
-    )
+        window, answer = llm.metadata.context_window, llm.metadata.num_output
+        answer = DEFAULT_NUM_OUTPUTS if answer == _UNLIMITED_ANSWER else answer
+    return None if window is None else RepackRule(limit=window - answer, counter=framework_counter())
 
 
 def prompt_tokens(prompts: Sequence[BasePromptTemplate], query: str, llm: LLM | None, counter: TokenCounter) -> int:

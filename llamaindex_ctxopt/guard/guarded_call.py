@@ -43,41 +43,30 @@ class GuardedCall:
         model_budget = settings.model_budget(settings_of_call(llm, arguments), schemas_of_call(llm, arguments))
         return cls(llm=llm, settings=settings, model_budget=model_budget, printer=printer_of(llm))
 
-    def fit_messages(self, messages: Sequence[ChatMessage]) -> tuple[list[ChatMessage], InFlight, FitReport]:
-        """Return the messages of a `chat` that fit, the request that they make, and the report.
+    def fit(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False) -> tuple[Any, InFlight, FitReport]:
+        """Return the messages or the part of the prompt that fits, the request that they make, and the report.
 
         A list that fits is returned as the identical list. Otherwise messages that are kept whole are the identical
         objects, and shortened ones are copies.
 
-        Raises:
-            ContextBudgetError: The parts that may not be cut are larger than the input budget, or no message fits.
-        """
-        kept, report = self._fit(messages, renderer_of_messages(messages, self.llm))
-        text = None if self.printer is None else self.printer(kept)
-        return kept, InFlight(llm=self.llm, messages=kept, text=text), report
-
-    def fit_prompt(self, prompt: str, *, formatted: bool) -> tuple[str, InFlight, FitReport]:
-        """Return as much of the prompt of a `complete` as fits, the request that it makes, and the report.
-
         Args:
-            prompt: The prompt, which is the query.
+            given: The messages of a `chat`, or the prompt of a `complete`, which is the query.
             formatted: Whether the model sends the prompt as it is.
 
         Raises:
-            ContextBudgetError: The prompt is larger than the input budget and may not be cut.
+            ContextBudgetError: The parts that may not be cut are larger than the input budget, or no message fits.
         """
-        messages = _as_messages(prompt)
-        kept, report = self._fit(messages, self._renderer_of_prompt(messages, formatted=formatted))
-        text = prompt if kept is messages else "\n".join(message.content or "" for message in kept)
-        return text, InFlight(llm=self.llm, text=text), report
-
-    def count(self, given: Sequence[ChatMessage] | str, *, formatted: bool) -> int:
-        """Return the tokens of the request for these messages or this prompt, schemas included."""
+        messages, renderer = self._rendered(given, formatted=formatted)
+        kept, report = self._fit(messages, renderer)
         if isinstance(given, str):
-            messages: Sequence[ChatMessage] = _as_messages(given)
-            renderer = self._renderer_of_prompt(messages, formatted=formatted)
-        else:
-            messages, renderer = given, renderer_of_messages(given, self.llm)
+            text = given if kept is messages else "\n".join(message.content or "" for message in kept)
+            return text, InFlight(llm=self.llm, text=text), report
+        printed = None if self.printer is None else self.printer(kept)
+        return kept, InFlight(llm=self.llm, messages=kept, text=printed), report
+
+    def count(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False) -> int:
+        """Return the tokens of the request for these messages or this prompt, schemas included."""
+        messages, renderer = self._rendered(given, formatted=formatted)
         return count_request(self._request(messages), self.model_budget.counter, renderer)
 
     def _fit(self, messages: Sequence[ChatMessage], renderer: RequestRenderer) -> tuple[list[ChatMessage], FitReport]:
@@ -105,17 +94,19 @@ class GuardedCall:
     def _request(self, messages: Sequence[ChatMessage]) -> ContextRequest:
         return ContextRequest(history=LlamaIndexMessages(messages), tools=self.model_budget.schemas)
 
-    def _renderer_of_prompt(self, messages: Sequence[ChatMessage], *, formatted: bool) -> RequestRenderer:
+    def _rendered(
+        self, given: Sequence[ChatMessage] | str, *, formatted: bool
+    ) -> tuple[Sequence[ChatMessage], RequestRenderer]:
+        """Return messages or a prompt as messages, and their renderer."""
+        if not isinstance(given, str):
+            return given, renderer_of_messages(given, self.llm)
+        messages = [ChatMessage(role=MessageRole.USER, content=given)]
         if self.printer is None:
-            return ChatRenderer()
+            return messages, ChatRenderer()
         formatter = None if formatted else self.llm.completion_to_prompt
 
         def render(kept: Sequence[ChatMessage]) -> str:
             text = kept[0].content or ""
             return text if formatter is None else formatter(text)
 
-        return CompletionRenderer(messages=messages, render=render)
-
-
-def _as_messages(prompt: str) -> list[ChatMessage]:
-    return [ChatMessage(role=MessageRole.USER, content=prompt)]
+        return messages, CompletionRenderer(messages=messages, render=render)

@@ -142,25 +142,25 @@ class OptimizedLLM(_LLM):
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Fit the messages and chat."""
-        fitted, request = self._fitted_messages(messages, kwargs)
+        fitted, request = self._fitted(messages, kwargs)
         with request.marked():
             return super().chat(fitted, **kwargs)  # type: ignore[safe-super]
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Return what `chat` returns; the messages are fitted in a worker thread."""
-        fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
+        fitted, request = await in_worker(self._fitted, messages, kwargs)
         with request.marked():
             return await super().achat(fitted, **kwargs)  # type: ignore[safe-super]
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Fit the messages and stream the answer."""
-        fitted, request = self._fitted_messages(messages, kwargs)
+        fitted, request = self._fitted(messages, kwargs)
         with request.marked():
             return request.stream(super().stream_chat(fitted, **kwargs))  # type: ignore[safe-super]
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         """Stream what `stream_chat` streams; the messages are fitted in a worker thread."""
-        fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
+        fitted, request = await in_worker(self._fitted, messages, kwargs)
         with request.marked():
             return request.astream(await super().astream_chat(fitted, **kwargs))  # type: ignore[safe-super]
 
@@ -188,24 +188,20 @@ class OptimizedLLM(_LLM):
         with request.marked():
             return request.astream(await super().astream_complete(fitted, *args, **kwargs))  # type: ignore[safe-super]
 
-    def _fitted_messages(
-        self, messages: Sequence[ChatMessage], arguments: Mapping[str, Any]
-    ) -> tuple[Sequence[ChatMessage], InFlight]:
-        if (current := in_flight(self, messages)) is not None:
-            return messages, current
-        fitted, request, report = self.guarded_call(arguments).fit_messages(messages)
+    def _fitted(
+        self, given: Sequence[ChatMessage] | str, arguments: Mapping[str, Any], *, formatted: bool = False
+    ) -> tuple[Any, InFlight]:
+        if (current := in_flight(self, given)) is not None:
+            return given, current
+        fitted, request, report = self.guarded_call(arguments).fit(given, formatted=formatted)
         self._account_for(report)
         return fitted, request
 
     def _fitted_prompt(
         self, prompt: str, positional: tuple[Any, ...], arguments: Mapping[str, Any]
     ) -> tuple[str, InFlight]:
-        if (current := in_flight(self, prompt)) is not None:
-            return prompt, current
         formatted = bool(positional[0] if positional else arguments.get("formatted"))
-        fitted, request, report = self.guarded_call(arguments).fit_prompt(prompt, formatted=formatted)
-        self._account_for(report)
-        return fitted, request
+        return self._fitted(prompt, arguments, formatted=formatted)
 
     def _account_for(self, report: FitReport) -> None:
         made = type(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from llama_index.core.base.llms.generic_utils import messages_to_prompt
 from llama_index.core.llms import LLM, ChatMessage
@@ -32,19 +33,12 @@ class CompletionRenderer:
         or_chat: Whether they may be sent as messages after all, so that the larger of both counts decides.
     """
 
+    documents: ClassVar[DocumentRendering] = PlainDocuments()  # there are none
+    is_additive: ClassVar[bool] = False  # the tokens of messages do not add up to those of the string
+
     messages: Sequence[ChatMessage]
     render: Callable[[Sequence[ChatMessage]], str]
     or_chat: bool = False
-
-    @property
-    def documents(self) -> DocumentRendering:
-        """Renders documents; there are none."""
-        return PlainDocuments()
-
-    @property
-    def is_additive(self) -> bool:
-        """False: the tokens of messages do not add up to those of the string."""
-        return False
 
     def system_overhead(self, counter: TokenCounter) -> int:
         """Return 0: what surrounds a system prompt is a part of the string."""

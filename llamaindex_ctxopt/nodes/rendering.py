@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.schema import (
     BaseNode,
@@ -31,14 +31,11 @@ class NodeRendering:
         strips: Whether white space at the ends of each node is left out.
     """
 
+    separator: ClassVar[str] = SEPARATOR
+
     nodes: Sequence[NodeWithScore]
     strips: bool = True
     _given: dict[int, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    @property
-    def separator(self) -> str:
-        """The string between two nodes."""
-        return SEPARATOR
 
     def render(self, index: int, text: str) -> str:
         """Return node `index` as the prompt contains it when its text is `text`.
@@ -62,13 +59,10 @@ class SplitNodes:
         split: Makes the sources of nodes. Each begins with its number, which has a token or two wherever it is.
     """
 
+    separator: ClassVar[str] = SEPARATOR
+
     nodes: Sequence[NodeWithScore]
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]]
-
-    @property
-    def separator(self) -> str:
-        """The string between two sources."""
-        return SEPARATOR
 
     def render(self, index: int, text: str) -> str:
         """Return the sources of node `index` as the prompt contains them when its text is `text`."""

@@ -53,6 +53,11 @@ class NodesToPack:
         shown = self.shown(index)
         return self.counter.count(shown + self.rendering.separator) if shown else 0
 
+    def packed(self, max_tokens: int, policy: DocumentPolicy) -> Packing:
+        """Return the packing of the nodes with text."""
+        query, rendering = self.query, self.rendering
+        return pack_documents(self.views, max_tokens, self.counter, query=query, policy=policy, rendering=rendering)
+
     def joined_tokens(self, kept: Sequence[int], texts: Mapping[int, str]) -> int:
         """Return the tokens of nodes as the prompt joins them; nodes that show nothing are left out."""
         shown = (self.rendering.render(i, texts[i]) if i in texts else self.shown(i) for i in kept)
@@ -68,7 +73,7 @@ def choose(given: NodesToPack, policy: DocumentPolicy) -> Packing:
     beside = chosen_textless(given.textless, given.views, policy)
     packing = _packed(given, policy, beside, given.max_tokens)
     if packing.tokens > given.max_tokens:
-        left, held = given.max_tokens // 2 if given.readable else given.max_tokens, []
+        held, left = [], given.max_tokens // 2 if given.readable else given.max_tokens
         for index in beside:
             if (cost := given.cost(index)) <= left:
                 held.append(index)
@@ -90,14 +95,7 @@ def least_policy(policy: DocumentPolicy) -> DocumentPolicy:
 
 def choose_least(given: NodesToPack, policy: DocumentPolicy) -> Packing:
     """Keep textless nodes that cost nothing, and the best part of the best node of which any part fits."""
-    packing = pack_documents(
-        given.views,
-        given.max_tokens,
-        given.counter,
-        query=given.query,
-        policy=least_policy(policy),
-        rendering=given.rendering,
-    )
+    packing = given.packed(given.max_tokens, least_policy(policy))
     free = [index for index in chosen_textless(given.textless, given.views, policy) if not given.shown(index)]
     return _with_textless(given, packing, policy, free)
 
@@ -105,14 +103,7 @@ def choose_least(given: NodesToPack, policy: DocumentPolicy) -> Packing:
 def _packed(given: NodesToPack, policy: DocumentPolicy, beside: Sequence[int], max_tokens: int) -> Packing:
     """Pack the nodes with text into `max_tokens` and put textless ones among them."""
     places = None if policy.max_documents is None else policy.max_documents - len(beside)
-    packing = pack_documents(
-        given.views,
-        0 if places == 0 else max_tokens,
-        given.counter,
-        query=given.query,
-        policy=replace(policy, max_documents=places or None),
-        rendering=given.rendering,
-    )
+    packing = given.packed(0 if places == 0 else max_tokens, replace(policy, max_documents=places or None))
     if places == 0:
         counted_out: dict[int, DropReason] = {i: "count" for i, why in packing.dropped.items() if why == "budget"}
         packing = replace(packing, dropped=MappingProxyType({**packing.dropped, **counted_out}))

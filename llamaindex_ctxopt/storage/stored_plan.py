@@ -32,7 +32,7 @@ def state_of_plan(plan: EnginePlan) -> dict[str, Any]:
     if code:
         message = (
             f"`history` cannot be stored with {', '.join(code)}, since functions and objects cannot; make it without, "
-            "or make the memory anew from the stored messages"
+            "or make a new memory from the stored messages"
         )
         raise ValueError(message)
     return {
