@@ -19,8 +19,6 @@ from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.nodes.packing import PackedNodes, pack_nodes
 from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share
 
-_NOT_IN_SETTINGS = ("callback_manager",)
-
 dispatcher = get_dispatcher(__name__)
 
 
@@ -161,7 +159,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     __hash__ = None  # type: ignore[assignment]
 
     def _settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in type(self).model_fields if name not in _NOT_IN_SETTINGS}
+        return {name: getattr(self, name) for name in type(self).model_fields if name != "callback_manager"}
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

@@ -10,14 +10,14 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 
 from ctxopt_core import ChatRenderer, ContextRequest, FitReport
-from ctxopt_core.adapters import ModelBudget, fit_with, message_tokens
+from ctxopt_core.adapters import ModelBudget, fit_with
 from llamaindex_ctxopt.engines.attached_engine import AttachedEngine
 from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engines.engine_prompts import Preamble, default_prompts
 from llamaindex_ctxopt.engines.one_call_rule import prompt_tokens
 from llamaindex_ctxopt.engines.template_names import template_names
-from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages, view_of
-from llamaindex_ctxopt.models.completion_renderer import printed_tokens, renderer_of_messages
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages
+from llamaindex_ctxopt.models.completion_renderer import renderer_of_messages, sent_tokens
 from llamaindex_ctxopt.models.model_settings import described
 from llamaindex_ctxopt.settings import FitSettings
 
@@ -67,9 +67,8 @@ class EnginePlan:
         Raises:
             ContextBudgetError: The parts that may not be cut are larger than the input budget.
         """
-        counter, preamble = self.model_budget.counter, self.preamble.all_messages
-        before = sum(message_tokens(view_of(message), counter) for message in preamble)
-        before = max(before, printed_tokens(preamble, self.llm, counter))
+        counter = self.model_budget.counter
+        before = sent_tokens(self.preamble.all_messages, self.llm, counter)
         renderer = renderer_of_messages(messages, self.llm)
         request = ContextRequest(
             history=LlamaIndexMessages(messages) if isinstance(renderer, ChatRenderer) else PrintedMessages(messages),

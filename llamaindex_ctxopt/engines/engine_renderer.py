@@ -17,15 +17,14 @@ from ctxopt_core.adapters import (
     Draft,
     ModelBudget,
     conversation_tokens,
-    message_tokens,
     schema_tokens,
 )
 from llamaindex_ctxopt.engines.engine_prompts import EMPTY_SLOTS, EnginePrompts, prompt_size, rendered, variants
 from llamaindex_ctxopt.engines.engine_request import EngineRequest
 from llamaindex_ctxopt.engines.one_call_rule import RepackRule, history_tokens, prompt_tokens, repack_rule
 from llamaindex_ctxopt.engines.template_names import texts_with_braces
-from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages, view_of
-from llamaindex_ctxopt.models.completion_renderer import printed_tokens, reads_text
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages
+from llamaindex_ctxopt.models.completion_renderer import printed_tokens, reads_text, sent_tokens
 from llamaindex_ctxopt.models.larger_counter import larger
 from llamaindex_ctxopt.nodes.rendering import NodeRendering, SplitNodes, node_views
 from llamaindex_ctxopt.nodes.selection import textless_nodes
@@ -142,8 +141,7 @@ def render_request(
     """
     ours = model_budget.counter
     rule = repack_rule(llm, model_budget.budget) if prompts.bounding else None
-    held = sum(message_tokens(view_of(message), ours) for message in request.settled)
-    held = max(held, printed_tokens(request.settled, llm, ours))
+    held = sent_tokens(request.settled, llm, ours)
     if rule is not None:
         held = max(held, history_tokens(request.settled, rule.counter))
     history = request.messages if prompts.takes_history else ()

@@ -21,10 +21,7 @@ from llama_index.core.prompts.prompt_utils import get_biggest_prompt, get_empty_
 
 from ctxopt_core import CallableCounter, ContextBudget, TokenCounter
 from llamaindex_ctxopt.models.framework_tokens import framework_counter, framework_tokens
-from llamaindex_ctxopt.models.model_settings import schemas_of_answer
-
-# Tokens: the `num_output` of a model whose answers have no limit; the prompt helper takes `DEFAULT_NUM_OUTPUTS` then.
-_UNLIMITED_ANSWER = -1
+from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER, schemas_of_answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +56,7 @@ def repack_rule(llm: LLM | None, budget: ContextBudget) -> RepackRule | None:
     window, answer = budget.context_window, budget.output_reserve
     if llm is not None:
         window, answer = llm.metadata.context_window, llm.metadata.num_output
-        answer = DEFAULT_NUM_OUTPUTS if answer == _UNLIMITED_ANSWER else answer
+        answer = DEFAULT_NUM_OUTPUTS if answer == UNLIMITED_ANSWER else answer
     return None if window is None else RepackRule(limit=window - answer, counter=framework_counter())
 
 

@@ -25,6 +25,7 @@ from ctxopt_core import FitReport
 from ctxopt_core.adapters import in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
+from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ else:
     _LLM = object  # the model's own class brings the base class, with the fields that it has changed
 
 _OWNER = "with_optimizer"
-# Tokens: the `num_output` of a model whose answers have no limit. LlamaIndex plans with `DEFAULT_NUM_OUTPUTS` then.
-_UNLIMITED_ANSWER = -1
 
 
 def with_optimizer(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedLLM:
@@ -244,7 +243,7 @@ def planned_metadata(own: LLMMetadata, settings: FitSettings) -> LLMMetadata:
     """
     window = settings.context_window or own.context_window
     answer = min(own.num_output if settings.output_reserve is None else settings.output_reserve, window // 2)
-    kept_free = DEFAULT_NUM_OUTPUTS if answer == _UNLIMITED_ANSWER else answer
+    kept_free = DEFAULT_NUM_OUTPUTS if answer == UNLIMITED_ANSWER else answer
     limits = [settings.target_tokens, settings.max_input_tokens, window - kept_free - settings.safety_margin]
     smallest = min(limit for limit in limits if limit is not None)
     planned = {"context_window": smallest + kept_free, "num_output": answer}

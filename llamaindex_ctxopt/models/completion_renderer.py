@@ -12,8 +12,8 @@ from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
 from ctxopt_core import ChatRenderer, ContextRequest, PlainDocuments, RequestRenderer, TokenCounter
-from ctxopt_core.adapters import CountedConversation, DocumentRendering, Draft, schema_tokens
-from llamaindex_ctxopt.messages.message_views import kept_messages
+from ctxopt_core.adapters import CountedConversation, DocumentRendering, Draft, message_tokens, schema_tokens
+from llamaindex_ctxopt.messages.message_views import kept_messages, view_of
 from llamaindex_ctxopt.models.model_settings import metadata_of
 
 
@@ -68,6 +68,12 @@ def printed_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: To
     """Return the tokens of messages as the string that a model is sent; 0 for a model that is sent messages."""
     printer = printer_of(llm)
     return 0 if printer is None or not messages else counter.count(printer(messages))
+
+
+def sent_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: TokenCounter) -> int:
+    """Return the tokens of messages beside others in a request, the larger count where a model is sent one string."""
+    as_messages = sum(message_tokens(view_of(message), counter) for message in messages)
+    return max(as_messages, printed_tokens(messages, llm, counter))
 
 
 def printer_of(llm: LLM | None) -> Callable[[Sequence[ChatMessage]], str] | None:

@@ -14,6 +14,8 @@ from llama_index.core.program.function_program import get_function_tool
 
 from ctxopt_core.adapters import ModelInfo
 
+# Tokens: the `num_output` of a model whose answers have no limit. LlamaIndex plans with `DEFAULT_NUM_OUTPUTS` then.
+UNLIMITED_ANSWER = -1
 _UNNAMED = frozenset({"", "unknown"})
 _NAME_ATTRIBUTES = ("model", "model_name")
 
