@@ -1,9 +1,8 @@
-"""A memory that shows an engine or an agent as much of a conversation as fits, and keeps all of it."""
+"""`ContextOptimizerMemory`: stores a whole conversation, and returns as much of it as fits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -29,25 +28,29 @@ _OWNER = "ContextOptimizerMemory"
 _PREFIX = "initial_token_count"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
-    """Tells a memory at its construction who decides for it."""
-
-    planner: Planner
-
-
 class ContextOptimizerMemory(BaseMemory):
-    """Shows what fits of a conversation that another memory stores.
+    """Returns the messages that fit of a conversation that another memory stores.
 
-    `get` changes nothing and gives the same at every call: copies of the messages that fit, system messages and the
-    last user message always among them, calls of tools with all their results or not at all. What is stored is not
-    touched. A memory that a `EngineOptimizer` hands out shares its budget with the documents of the same request.
+    `get` returns the same at every call: copies of the messages that fit. System messages and the last user message are
+    always among them, and each tool call has all its results or is left out. What is stored is not changed, so that
+    compaction loses nothing for good. A memory made by `EngineOptimizer.memory` shares its budget with the documents of
+    the same request.
 
-    Of a memory that cuts by itself (`ChatMemoryBuffer`, `ChatSummaryMemoryBuffer`, `Memory` without blocks) all stored
-    messages are read. Any other is asked by its own `get`, since it may add something to them.
+    All stored messages are read from a memory that cuts by itself (`ChatMemoryBuffer`, `ChatSummaryMemoryBuffer`,
+    `Memory` without blocks). Any other is asked by its own `get`, since it may add something to them.
 
     Attributes:
         inner: The memory that stores the messages.
+
+    Example:
+        >>> from llama_index.core.llms import ChatMessage
+        >>> from llamaindex_ctxopt import ContextOptimizerMemory
+        >>> chat = [ChatMessage(role="user" if i % 2 == 0 else "assistant", content=f"Line {i}") for i in range(9)]
+        >>> memory = ContextOptimizerMemory.from_defaults(chat_history=chat, max_input_tokens=60, token_counter=len)
+        >>> [message.content for message in memory.get()]
+        ['Line 6', 'Line 7', 'Line 8']
+        >>> len(memory.get_all())
+        9
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -59,15 +62,15 @@ class ContextOptimizerMemory(BaseMemory):
     def of_planner(cls, planner: Planner, inner: BaseMemory | None = None) -> ContextOptimizerMemory:
         """Return a memory whose budget is that of `planner`."""
         values = {"inner": MessageListMemory() if inner is None else inner}
-        return cls.model_validate(values, context=_Planned(planner=planner))
+        return cls.model_validate(values, context=planner)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Take the planner that decides; a memory without one could show nothing."""
+        """Take the planner from the validation context; without one there is no budget."""
         super().model_post_init(context)
-        if not isinstance(context, _Planned):
-            message = "a ContextOptimizerMemory is made by `from_defaults`, or by `memory` of a EngineOptimizer"
+        if not isinstance(context, Planner):
+            message = "a ContextOptimizerMemory is made by `from_defaults`, or by `memory` of an EngineOptimizer"
             raise TypeError(message)
-        self._planner = context.planner
+        self._planner = context
 
     @classmethod
     def from_defaults(  # type: ignore[override]
@@ -77,17 +80,17 @@ class ContextOptimizerMemory(BaseMemory):
         llm: LLM | str | None = None,
         **settings: Unpack[FitSettingValues],
     ) -> ContextOptimizerMemory:
-        """Return a memory with a budget of its own.
+        """Return a memory that shares its budget with no other part.
 
         Args:
             inner: The memory that stores the messages; by default one that keeps them in the process.
-            chat_history: The messages that it holds from the start.
+            chat_history: The messages to store first.
             llm: The model that is called, or its name. Without it the settings must give a limit.
             settings: How the conversation is fitted; see `FitSettingValues`.
 
         Raises:
             TypeError: `llm` is no model, or there is no such setting.
-            ValueError: A setting is out of its range, or neither the model nor the settings tell a limit.
+            ValueError: A setting is out of its range, or neither the model nor the settings give a limit.
         """
         plan = plan_of(llm, FitSettings.of(settings, _OWNER), preamble=Preamble())
         memory = cls.of_planner(Planner(plan), inner)
@@ -106,19 +109,19 @@ class ContextOptimizerMemory(BaseMemory):
         return self._planner.last_report
 
     def tokenizer_fn(self, text: str) -> Sequence[int]:
-        """Return as many numbers as a text has tokens: engines that see it say what they put before the history."""
+        """Return as many numbers as `text` has tokens; with it, engines count what they put before the history."""
         return range(self._planner.plan.model_budget.counter.count(text))
 
     def get(self, input: str | ChatMessage | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return copies of the messages that fit.
 
         Args:
-            input: What is asked now. Engines give what is not in the memory yet.
-            kwargs: `initial_token_count` is what an engine puts before the history, in tokens of one joined text; the
-                framing of two messages is added. Others go to a memory that is asked by its own `get`.
+            input: The user's question, where it is not stored yet.
+            kwargs: `initial_token_count` is the tokens that an engine puts before the history, counted as one string;
+                roles and separators of two messages are added. Others are passed to the `get` of the inner memory.
 
         Raises:
-            ContextBudgetError: What may not be cut is larger than the input budget.
+            ContextBudgetError: The parts that may not be cut are larger than the input budget.
         """
         prefix, query = kwargs.pop(_PREFIX, 0), _text_of(input)
         return self._planner.history(stored_messages(self.inner, input, kwargs), query, prefix)
@@ -185,21 +188,21 @@ class ContextOptimizerMemory(BaseMemory):
         await self.inner.areset()
 
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the stored messages, the limits that were worked out and what is sent beside them, ready for JSON.
+        """Return the stored messages, the computed limits and what is sent beside the messages, ready for JSON.
 
-        The model itself is not stored, nor are functions among the settings and the prompts of an attached engine.
+        Not stored are the model, functions among the settings, and the prompts of an attached engine.
         """
         return {
             "class_name": self.class_name(),
             "inner": state_of_memory(self.inner),
             "plan": state_of_plan(self._planner.plan),
-            "neutralize": self._planner.neutralize,
+            "escape_template_names": self._planner.escape_names,
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], **kwargs: Any) -> ContextOptimizerMemory:
-        """Return the memory that `to_dict` described. It has a budget of its own."""
-        planner = Planner(plan_from_state(data["plan"], _OWNER), neutralize=data["neutralize"])
+        """Return the memory that `to_dict` described. It shares its budget with no other part."""
+        planner = Planner(plan_from_state(data["plan"], _OWNER), escape_names=data["escape_template_names"])
         return cls.of_planner(planner, memory_from_state(data["inner"]))
 
     def __reduce__(self) -> tuple[Any, ...]:

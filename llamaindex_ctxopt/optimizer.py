@@ -1,4 +1,4 @@
-"""The planner: documents and history of one engine, fitted into one request whichever is asked for first."""
+"""`EngineOptimizer`: the parts of one engine, which fit its documents and its history into one budget."""
 
 from __future__ import annotations
 
@@ -30,20 +30,11 @@ E = TypeVar("E")
 
 
 class EngineOptimizer:
-    """Fits the requests of one engine into its model's context window.
+    """Fits the requests of one query or chat engine into its model's context window.
 
-    In LlamaIndex nothing sees a whole request: a postprocessor knows nodes and the query, a memory knows messages. The
-    parts that this hands out share one budget, so that documents and history borrow from each other, and one user turn
-    is one model call.
-
-        optimizer = EngineOptimizer(llm=llm)
-        engine = index.as_chat_engine(
-            chat_mode="context",
-            llm=llm,
-            memory=optimizer.memory(),
-            node_postprocessors=[optimizer.postprocessor()],
-        )
-        optimizer.attach(engine)
+    In LlamaIndex nothing sees a whole request: a postprocessor sees nodes and the query, a memory sees messages. The
+    parts of one optimizer share one budget. Documents and history borrow tokens from each other, and one turn of the
+    user is one call of the model. Give `memory()` and `postprocessor()` to the engine, then call `attach` with it.
 
     One optimizer belongs to one engine: its parts go into the same request. It may be used from several threads and
     tasks. The globals of LlamaIndex's `Settings` are neither set nor made.
@@ -52,15 +43,34 @@ class EngineOptimizer:
         llm: The model that the engine calls, or its name. Without it the settings must give a limit.
         system_prompt: The system prompt that the engine is given. `attach` reads it from the engine.
         prefix_messages: Its other messages before the history.
-        tools: Tools that go with every request, or their schemas.
-        neutralize: Whether names in braces inside the history, such as `{context_str}`, are kept from being filled in
-            by the engine as if they were its template's.
+        tools: Tools that are sent with every request, or their schemas.
+        escape_template_names: Whether names in braces inside the history, such as `{context_str}`, are escaped, so that
+            the engine does not fill them in as parts of its template.
         settings: How requests are fitted; see `FitSettingValues`.
 
     Raises:
         TypeError: `llm` is no model, or there is no such setting.
-        ValueError: A setting is out of its range, or neither the model nor the settings tell a limit.
+        ValueError: A setting is out of its range, or neither the model nor the settings give a limit.
         ContextBudgetError: Nothing of the window is left for the input.
+
+    Example:
+        >>> from llama_index.core import SummaryIndex
+        >>> from llama_index.core.chat_engine import ContextChatEngine
+        >>> from llama_index.core.llms import MockLLM
+        >>> from llama_index.core.schema import TextNode
+        >>> from llamaindex_ctxopt import EngineOptimizer
+        >>> llm = MockLLM()
+        >>> index = SummaryIndex([TextNode(text=f"Kiln {i} fires clay at night. " * 40) for i in range(20)])
+        >>> optimizer = EngineOptimizer(llm=llm)
+        >>> engine = ContextChatEngine.from_defaults(
+        ...     retriever=index.as_retriever(),
+        ...     llm=llm,
+        ...     memory=optimizer.memory(),
+        ...     node_postprocessors=[optimizer.postprocessor()],
+        ... )
+        >>> answer = optimizer.attach(engine).chat("Which kiln fires clay?")
+        >>> len(answer.source_nodes), optimizer.last_report.within_budget  # of 20 nodes
+        (10, True)
     """
 
     def __init__(
@@ -70,13 +80,13 @@ class EngineOptimizer:
         system_prompt: str = "",
         prefix_messages: Sequence[ChatMessage] = (),
         tools: Sequence[Any] = (),
-        neutralize: bool = True,
+        escape_template_names: bool = True,
         **settings: Unpack[FitSettingValues],
     ) -> None:
         self._settings = FitSettings.of(settings, _OWNER)
         preamble = Preamble(system_prompt=system_prompt, messages=tuple(prefix_messages))
         plan = plan_of(llm, self._settings, preamble=preamble, schemas=tuple(map(as_sent, tools)))
-        self._planner = Planner(plan, neutralize=neutralize)
+        self._planner = Planner(plan, escape_names=escape_template_names)
 
     @property
     def budget(self) -> ContextBudget:
@@ -89,7 +99,7 @@ class EngineOptimizer:
         return self._planner.last_report
 
     def postprocessor(self) -> ContextOptimizerPostprocessor:
-        """Return a node postprocessor that shares this budget. It goes behind all that make nodes longer."""
+        """Return a node postprocessor that shares this budget. It goes after all that rerank or lengthen nodes."""
         return ContextOptimizerPostprocessor.of_planner(self._planner)
 
     def memory(self, inner: BaseMemory | None = None) -> ContextOptimizerMemory:
@@ -103,17 +113,17 @@ class EngineOptimizer:
         return memory
 
     def retriever(self, inner: BaseRetriever) -> ContextOptimizerRetriever:
-        """Return a retriever that shares this budget, for engines that ask no postprocessors."""
+        """Return a retriever that shares this budget, for engines that have no postprocessors."""
         return ContextOptimizerRetriever(inner, postprocessor=self.postprocessor())
 
     def guard(self, llm: LLM | None = None) -> LLM:
-        """Return an LLM that fits each of its requests by these settings, whoever sends it.
+        """Return an LLM that fits each of its requests by these settings, whatever sends it.
 
         Args:
             llm: The LLM; by default that of this optimizer.
 
         Raises:
-            ValueError: There is none.
+            ValueError: Neither is there.
         """
         guarded = self._planner.plan.llm if llm is None else llm
         if guarded is None:
@@ -124,17 +134,17 @@ class EngineOptimizer:
     def attach(self, engine: E) -> E:
         """Read the prompts of the engine that has this optimizer's parts, and return the engine itself.
 
-        Without it the largest of LlamaIndex's default prompts are counted, and the `system_prompt` that this was given;
-        and where the last stored message has the words of the question it is taken for it, as agents store it.
+        Without this call the largest of LlamaIndex's default prompts are counted, with the `system_prompt` of the
+        optimizer. A last stored message with the words of the question is taken for the question, as agents store it.
 
         Raises:
-            TypeError: The engine is of no kind that is known here.
-            ContextBudgetError: What LlamaIndex keeps free for itself leaves nothing of the window.
+            TypeError: The engine is of another class than those that can be read.
+            ContextBudgetError: The tokens that LlamaIndex keeps free for itself leave nothing of the window.
         """
         self._planner.plan = self._planner.plan.attached(read_engine(engine))
         return engine
 
     def fits_one_call(self, nodes: Sequence[NodeWithScore], query: str, history: Sequence[ChatMessage] = ()) -> bool:
-        """Tell whether the engine would answer from these nodes and messages in one call, within the window."""
+        """Return whether the engine would answer from these nodes and messages in one call, within the window."""
         fitting = self._planner.plan.documents
         return fitting is None or fitting.fits(EngineRequest(query=query, nodes=nodes, messages=history))

@@ -1,11 +1,10 @@
-"""The documents component alone, as a node postprocessor of LlamaIndex."""
+"""`ContextOptimizerPostprocessor`: fits retrieved nodes into a token budget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from llama_index.core.callbacks import CBEventType, EventPayload
 from llama_index.core.callbacks.base import EventContext
@@ -20,13 +19,17 @@ from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.nodes.packing import PackedNodes, pack_nodes
 from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share
 
-_NOT_IN_SETTINGS = ("callback_manager",)
-
 dispatcher = get_dispatcher(__name__)
 
 
+@runtime_checkable
 class NodePlanner(Protocol):
-    """What decides instead of a postprocessor's own budget: the planner that other parts of a request share."""
+    """Packs nodes in place of a postprocessor's own budget: the planner that all parts of a request share.
+
+    1. `pack_nodes` returns at least one node where there are nodes, or raises `ContextBudgetError`.
+    2. Whole nodes are the identical objects, the others are copies; what is given is not changed.
+    3. `apack_nodes` returns what `pack_nodes` returns.
+    """
 
     def pack_nodes(self, nodes: Sequence[NodeWithScore], query: str) -> list[NodeWithScore]:
         """Return the nodes that are kept."""
@@ -35,28 +38,21 @@ class NodePlanner(Protocol):
         """Return the nodes that are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
-    """Tells a postprocessor at its construction who decides for it."""
-
-    planner: NodePlanner
-
-
 class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     """Fits retrieved nodes into a token budget, counted as a response synthesizer joins them.
 
-    It goes wherever LlamaIndex takes a node postprocessor, behind all that make nodes longer. Nodes that are kept whole
-    are the identical objects; of one that is kept in part a copy with the new text is returned, with its class, id,
-    score, metadata and relationships. The nodes and the list that are given stay as they are.
+    It can be used wherever LlamaIndex takes a node postprocessor; put it after those that rerank or lengthen nodes.
+    Whole nodes are returned as the identical objects. Of a node that is kept in part a copy with the new text is
+    returned, with its class, id, score, metadata and relationships. The given nodes and their list are not changed.
 
     The budget is either `max_tokens`, or a part of the input budget of `model` or `llm`. Where there are nodes, at
     least one is returned, or there is an error: without any, LlamaIndex answers `Empty Response` and asks no model.
 
     Attributes:
-        max_tokens: The most that the kept nodes may count together, in tokens, as they show themselves to an LLM and
-            joined by a blank line.
+        max_tokens: The limit for all kept nodes together, in tokens: with the metadata that an LLM sees, joined by a
+            blank line.
         model: A model name. Without `max_tokens`, its window decides the budget; with it, only the tokenizer.
-        llm: A LlamaIndex LLM in place of `model`. It is not dumped: what is dumped has the budget that it led to.
+        llm: A LlamaIndex LLM in place of `model`. A dump has the budget that was computed from it, not the LLM.
         share: The part of the model's input budget that nodes may take, as a percentage; by default the documents'
             share of `Shares()`, 50. Not with `max_tokens`.
         documents: How nodes are chosen, as `DocumentPolicy` or a mapping. Its `min_score` does not drop the best node.
@@ -65,9 +61,20 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         on_report: Called with the report of each packing: a `FitReport` of the documents alone. It is not dumped.
 
     Raises:
-        ValueError: A setting is out of its range, none of `max_tokens`, `model` and `llm` is given or both of the last
-            two are, `share` is given without one of them or beside `max_tokens`, or it is less than one token.
+        ValueError: A setting is out of its range; none of `max_tokens`, `model` and `llm` is given, or both of the last
+            two; `share` is given without one of them or with `max_tokens`, or is less than one token.
         TypeError: `llm` is no LlamaIndex LLM.
+
+    Example:
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llamaindex_ctxopt import ContextOptimizerPostprocessor
+        >>> texts = ["Kilns fire clay.", "Looms weave wool.", "Ferries cross rivers."]
+        >>> nodes = [NodeWithScore(node=TextNode(text=text), score=0.5) for text in texts]
+        >>> postprocessor = ContextOptimizerPostprocessor(max_tokens=20, token_counter=len)
+        >>> [item.text for item in postprocessor.postprocess_nodes(nodes, query_str="What do looms weave?")]
+        ['Looms weave wool.']
+        >>> [document.reason for document in postprocessor.last_report.dropped_documents]
+        ['budget', 'budget']
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, protected_namespaces=())
@@ -87,22 +94,19 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
 
     @classmethod
     def of_planner(cls, planner: NodePlanner) -> ContextOptimizerPostprocessor:
-        """Return a postprocessor without a budget of its own, for which `planner` decides.
-
-        It cannot be dumped or pickled, since it belongs to the planner: make it anew.
-        """
-        return cls.model_validate({}, context=_Planned(planner=planner))
+        """Return a postprocessor whose nodes `planner` packs. It cannot be dumped or pickled without the planner."""
+        return cls.model_validate({}, context=planner)
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name that stands in dumps."""
+        """Return the name of the class in dumps."""
         return "ContextOptimizerPostprocessor"
 
     def model_post_init(self, context: Any, /) -> None:
-        """Work out budget and tokenizer once."""
+        """Compute budget and tokenizer once, or take the planner from the validation context."""
         super().model_post_init(context)
-        if isinstance(context, _Planned):
-            self._planner = context.planner
+        if isinstance(context, NodePlanner):
+            self._planner = context
             return
         self._check_limits()
         settings = FitSettings(max_input_tokens=self.max_tokens, token_counter=self.token_counter)
@@ -111,7 +115,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
 
     @property
     def budget_tokens(self) -> int:
-        """The most that the kept nodes may count together, in tokens."""
+        """The limit for all kept nodes together, in tokens."""
         self._check_alone("ask that one for its budget")
         return self._budget
 
@@ -122,7 +126,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         return self._last_report
 
     def plan(self, nodes: Sequence[NodeWithScore], query: str | QueryBundle | None = None) -> FitReport:
-        """Return the report that a packing would give. Nobody else is told."""
+        """Return the report that a packing would give, without events and `on_report`."""
         return self._packed(nodes, query_text(query)).report
 
     def with_changes(self, **changes: Any) -> ContextOptimizerPostprocessor:
@@ -132,7 +136,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
 
     @model_serializer(mode="wrap")
     def custom_model_dump(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        """Dump the settings; in place of an LLM, the budget and the tokenizer's model that it led to."""
+        """Dump the settings; in place of an LLM, the computed budget and the model name of its tokenizer."""
         self._check_alone("have that one make another instead of dumping it")
         data = super().custom_model_dump(handler, info)
         if self.llm is not None:
@@ -146,7 +150,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         return super().__getstate__()
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two have the same settings; who listens to them and what they did is none."""
+        """Return whether two have the same settings; callback manager and last report are not compared."""
         if not isinstance(other, ContextOptimizerPostprocessor):
             return NotImplemented
         same = type(self) is type(other) and self._planner is other._planner
@@ -155,7 +159,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     __hash__ = None  # type: ignore[assignment]
 
     def _settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in type(self).model_fields if name not in _NOT_IN_SETTINGS}
+        return {name: getattr(self, name) for name in type(self).model_fields if name != "callback_manager"}
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -163,8 +167,8 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         query = query_text(query_bundle)
         if self._planner is not None:
             return self._planner.pack_nodes(nodes, query)
-        with self._announced(nodes, query) as event:
-            return self._told(self._packed(nodes, query), event)
+        with self._event(nodes, query) as event:
+            return self._reported(self._packed(nodes, query), event)
 
     @dispatcher.span
     async def _apostprocess_nodes(
@@ -173,24 +177,21 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         query = query_text(query_bundle)
         if self._planner is not None:
             return await self._planner.apack_nodes(nodes, query)
-        with self._announced(nodes, query) as event:
-            return self._told(await in_worker(self._packed, nodes, query), event)
+        with self._event(nodes, query) as event:
+            return self._reported(await in_worker(self._packed, nodes, query), event)
 
     def _packed(self, nodes: Sequence[NodeWithScore], query: str) -> PackedNodes:
         self._check_alone("ask that one for its plan")
         return pack_nodes(nodes, query, self._budget, self._model_budget, self.documents)
 
-    def _announced(self, nodes: Sequence[NodeWithScore], query: str) -> AbstractContextManager[EventContext]:
-        """Tell the callback manager, as rerankers do."""
-        payload: dict[str, Any] = {
-            EventPayload.NODES: nodes,
-            EventPayload.QUERY_STR: query,
-            EventPayload.TOP_K: len(nodes),
-        }
+    def _event(self, nodes: Sequence[NodeWithScore], query: str) -> AbstractContextManager[EventContext]:
+        """Return the event of the callback manager that rerankers have, too."""
+        payload: dict[str, Any] = {EventPayload.NODES: nodes, EventPayload.QUERY_STR: query}
+        payload[EventPayload.TOP_K] = len(nodes)
         return self.callback_manager.event(CBEventType.RERANKING, payload=payload)
 
-    def _told(self, packed: PackedNodes, event: EventContext) -> list[NodeWithScore]:
-        """Tell whoever listens what became of the nodes, and return those that are kept."""
+    def _reported(self, packed: PackedNodes, event: EventContext) -> list[NodeWithScore]:
+        """Report a packing to callbacks, event handlers and `on_report`, and return the kept nodes."""
         self._last_report = packed.report
         event.on_end(payload={EventPayload.NODES: packed.nodes})
         dispatcher.event(ContextOptimizedEvent(figures=packed.report.to_event()))
@@ -212,19 +213,19 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
 
     def _check_alone(self, remedy: str) -> None:
         if self._planner is not None:
-            message = f"this postprocessor shares the budget of a EngineOptimizer: {remedy}"
+            message = f"this postprocessor shares the budget of an EngineOptimizer: {remedy}"
             raise ValueError(message)
 
 
 def query_text(query: str | QueryBundle | None) -> str:
-    """Return what is asked; without a query an empty text.
+    """Return the query as a string, which is empty without a query.
 
     Raises:
-        TypeError: It is no query of LlamaIndex.
+        TypeError: `query` is no query of LlamaIndex.
     """
     if query is None or isinstance(query, str):
         return query or ""
     if isinstance(query, QueryBundle):
         return query.query_str or ""
-    message = f"the query must be a QueryBundle, a text or None, got {type(query).__name__}"
+    message = f"the query must be a QueryBundle, a string or None, got {type(query).__name__}"
     raise TypeError(message)

@@ -1,4 +1,4 @@
-"""A retriever of LlamaIndex whose nodes fit: retrievers take no postprocessors, this one brings its own."""
+"""`ContextOptimizerRetriever`: a retriever with a postprocessor, whose nodes fit into a token budget."""
 
 from __future__ import annotations
 
@@ -14,20 +14,30 @@ from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
 
 
 class ContextOptimizerRetriever(BaseRetriever):
-    """Retrieves by another retriever, and fits what that one found into a token budget.
+    """Retrieves nodes by another retriever, and fits them into a token budget.
 
-    It goes wherever LlamaIndex takes a retriever: into a query engine, a `RetrieverTool` or a `RouterRetriever`. What
-    finds nothing still finds nothing.
+    It can be used wherever LlamaIndex takes a retriever: in a query engine, a `RetrieverTool` or a `RouterRetriever`.
+    The other retriever may have a generous top-k, since the budget and not the number of nodes decides what is kept.
+    Where it finds nothing, the result is empty.
 
     Args:
         retriever: Finds the nodes.
-        postprocessor: Fits them; by default a `ContextOptimizerPostprocessor` of the settings.
-        callback_manager: Where events go; by default where those of `retriever` go.
+        postprocessor: Fits them; by default a `ContextOptimizerPostprocessor` with the settings.
+        callback_manager: Gets the events; by default that of `retriever`.
         settings: The settings of that `ContextOptimizerPostprocessor`, such as `max_tokens`, `model` or `llm`.
 
     Raises:
         TypeError: `retriever` or `postprocessor` is something else.
         ValueError: A postprocessor and settings of one are given, neither is, or a setting is out of its range.
+
+    Example:
+        >>> from llama_index.core import SummaryIndex
+        >>> from llama_index.core.schema import TextNode
+        >>> from llamaindex_ctxopt import ContextOptimizerRetriever
+        >>> index = SummaryIndex([TextNode(text=f"Kiln {i} fires clay.") for i in range(9)])
+        >>> retriever = ContextOptimizerRetriever(index.as_retriever(), max_tokens=60, token_counter=len)
+        >>> [item.text for item in retriever.retrieve("Which kiln fires clay?")]
+        ['Kiln 0 fires clay.', 'Kiln 1 fires clay.', 'Kiln 2 fires clay.']
     """
 
     def __init__(
@@ -46,16 +56,24 @@ class ContextOptimizerRetriever(BaseRetriever):
         # A subclass that does not call `__init__` of its base has none yet.
         super().__init__(callback_manager=callback_manager or getattr(retriever, "callback_manager", None))
         self._retriever = retriever
-        self._postprocessor = _postprocessor_of(postprocessor, settings, self.callback_manager)
+        if postprocessor is None:
+            postprocessor = ContextOptimizerPostprocessor(callback_manager=self.callback_manager, **settings)
+        elif not isinstance(postprocessor, BaseNodePostprocessor):
+            message = f"`postprocessor` must be a node postprocessor of LlamaIndex, got {type(postprocessor).__name__}"
+            raise TypeError(message)
+        elif settings:
+            message = f"give `postprocessor` or settings of one, not both, got {', '.join(sorted(settings))} beside it"
+            raise ValueError(message)
+        self._postprocessor = postprocessor
 
     @property
     def retriever(self) -> BaseRetriever:
-        """The retriever that finds the nodes."""
+        """The other retriever, which finds the nodes."""
         return self._retriever
 
     @property
     def postprocessor(self) -> BaseNodePostprocessor:
-        """What fits them."""
+        """The postprocessor that fits the nodes."""
         return self._postprocessor
 
     def _get_prompt_modules(self) -> PromptMixinType:
@@ -68,32 +86,12 @@ class ContextOptimizerRetriever(BaseRetriever):
         found = await self._retriever.aretrieve(query_bundle)
         return await self._postprocessor.apostprocess_nodes(found, query_bundle)
 
-    def _handle_recursive_retrieval(
-        self,
-        query_bundle: QueryBundle,
-        nodes: list[NodeWithScore],
-    ) -> list[NodeWithScore]:
-        """Leave the nodes: what they lead to was retrieved before they were fitted."""
+    def _handle_recursive_retrieval(self, query_bundle: QueryBundle, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return the nodes as they are: the other retriever has followed their references already."""
         return nodes
 
     async def _ahandle_recursive_retrieval(
-        self,
-        query_bundle: QueryBundle,
-        nodes: list[NodeWithScore],
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
     ) -> list[NodeWithScore]:
-        """Leave the nodes: what they lead to was retrieved before they were fitted."""
+        """Return the nodes as they are: the other retriever has followed their references already."""
         return nodes
-
-
-def _postprocessor_of(
-    given: BaseNodePostprocessor | None, settings: dict[str, Any], callback_manager: CallbackManager
-) -> BaseNodePostprocessor:
-    if given is None:
-        return ContextOptimizerPostprocessor(callback_manager=callback_manager, **settings)
-    if not isinstance(given, BaseNodePostprocessor):
-        message = f"`postprocessor` must be a node postprocessor of LlamaIndex, got {type(given).__name__}"
-        raise TypeError(message)
-    if settings:
-        message = f"give `postprocessor` or settings of one, not both, got {', '.join(sorted(settings))} beside it"
-        raise ValueError(message)
-    return given

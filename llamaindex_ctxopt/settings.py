@@ -1,4 +1,4 @@
-"""The settings that the LlamaIndex parts share, as pydantic fields and as values."""
+"""The settings that all LlamaIndex parts share, as pydantic fields and as values."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FitSettingValues(RequestSettings, total=False):
 
     Attributes:
         documents: How nodes are chosen, as `DocumentPolicy` or a mapping.
-        ranking_query: What is asked, where that is not the query: what documents and history are ranked by.
+        ranking_query: What documents and history are ranked by, where that is not the query.
     """
 
     documents: DocumentPolicy | Mapping[str, Any]
@@ -122,7 +122,7 @@ class FitSettings:
         """Return the settings of a mapping.
 
         Args:
-            given: What the caller gave; see `FitSettingValues`.
+            given: The settings by name; see `FitSettingValues`.
             owner: Whose settings they are, for error messages.
 
         Raises:
@@ -144,7 +144,7 @@ class FitSettings:
             schemas: Tool schemas that go with every request.
 
         Raises:
-            ValueError: Neither the model nor the settings tell a limit.
+            ValueError: Neither the model nor the settings give a limit.
             TypeError: `llm` is no model.
         """
         return model_budget_of(
@@ -155,7 +155,7 @@ class FitSettings:
         )
 
     def report(self, report: FitReport) -> FitReport:
-        """Tell whoever listens about a fit, and return its report."""
+        """Pass the report of a fit to `on_report`, and return it."""
         if self.on_report is not None:
             self.on_report(report)
         return report

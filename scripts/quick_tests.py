@@ -51,11 +51,11 @@ def _of_room(room: str) -> Iterator[str]:
 def _changed() -> list[str]:
     """Return the paths of files that differ from the last commit, and of new ones."""
     listed = subprocess.run(
-        ["git", "status", "--porcelain", "--untracked-files=all"],
+        ["git", "status", "--porcelain", "--untracked-files=all"],  # noqa: S607
         cwd=ROOT,
         capture_output=True,
         text=True,
-        check=True,  # noqa: S607
+        check=True,
     )
     return [line[3:].split(" -> ")[-1].strip('"') for line in listed.stdout.splitlines()]
 

@@ -1,6 +1,6 @@
-"""The prompts of an engine that exists already, read from the engine itself.
+"""Reads model and prompts from an engine of LlamaIndex.
 
-LlamaIndex offers no public way to most of them. What is read here is what its engines build their requests from.
+Most of them are private attributes: LlamaIndex has no public way to what its engines build their requests from.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
     CondenseQuestionChatEngine,
     ContextChatEngine,
     SimpleChatEngine,
 )
+from llama_index.core.indices.prompt_helper import DEFAULT_PADDING
 from llama_index.core.llms import LLM
 from llama_index.core.output_parsers import PydanticOutputParser
 from llama_index.core.program.function_program import get_function_tool
@@ -26,21 +28,20 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, context_prompts, joined_as_repacked
 
-_PADDING_OF_OTHERS = 5
 _WITH_DOCUMENTS = ("text_qa_template", "refine_template", "summary_template")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachedEngine:
-    """What was read from an engine.
+    """Model and prompts of an engine.
 
     Args:
         llm: The model that it calls.
-        preamble: What it puts before the history.
+        preamble: The messages that it puts before the history.
         documents: The prompts of the request with the documents; None where it has none.
-        history: The prompts of the request with the history; the same ones where both are in one request. None where
-            the history is sent as it is.
-        schemas: What goes with the request with the documents.
+        history: The prompts of the request with the history; identical with `documents` where both are in one request.
+            None where the history is sent as it is.
+        schemas: The schemas that are sent with the documents.
     """
 
     llm: LLM
@@ -54,7 +55,7 @@ def read_engine(engine: object) -> AttachedEngine:
     """Read the model and the prompts of an engine.
 
     Raises:
-        TypeError: It is of no kind that is known here.
+        TypeError: The engine is of another class than those that can be read.
     """
     for kind, read in _READERS.items():
         if isinstance(engine, kind):
@@ -62,7 +63,7 @@ def read_engine(engine: object) -> AttachedEngine:
     known = ", ".join(kind.__name__ for kind in _READERS)
     message = (
         f"`engine` must be one of {known}, got {type(engine).__name__}; of an engine around others attach the "
-        "inner ones, each to an optimizer of its own"
+        "inner ones, each to its own optimizer"
     )
     raise TypeError(message)
 
@@ -107,30 +108,31 @@ def _simple(engine: Any) -> AttachedEngine:
 
 
 def _citing(engine: Any) -> AttachedEngine:
-    split: Callable[[list[NodeWithScore]], list[NodeWithScore]] = engine._create_citation_nodes  # noqa: SLF001
-    return _answering(engine, split)
+    return _answering(engine, split=engine._create_citation_nodes)  # noqa: SLF001
 
 
 def _answering(
     engine: Any, split: Callable[[list[NodeWithScore]], list[NodeWithScore]] | None = None
 ) -> AttachedEngine:
     synthesizer: BaseSynthesizer = engine._response_synthesizer  # noqa: SLF001
+    llm: LLM = synthesizer._llm  # noqa: SLF001
     prompts = synthesizer.get_prompts()
     filled = tuple(prompts[name] for name in _WITH_DOCUMENTS if name in prompts)
+    padding = synthesizer._response_padding_size if isinstance(synthesizer, Refine) else DEFAULT_PADDING  # noqa: SLF001
     listed = isinstance(synthesizer, SimpleSummarize)
     documents = EnginePrompts(
         sent=filled,
         bounding=filled,
-        padding=_padding_of(synthesizer),
+        padding=padding,
         join=_as_list if listed else joined_as_repacked,
         strips=not listed,
         split=split,
     )
     return AttachedEngine(
-        llm=synthesizer._llm,  # noqa: SLF001
+        llm=llm,
         preamble=Preamble(),
         documents=documents if filled else None,
-        schemas=answer_schemas(synthesizer),
+        schemas=_answer_schemas(getattr(synthesizer, "_output_cls", None), llm),
     )
 
 
@@ -144,25 +146,18 @@ _READERS: dict[type, Callable[[Any], AttachedEngine]] = {
 }
 
 
-def _padding_of(synthesizer: BaseSynthesizer) -> int:
-    if isinstance(synthesizer, Refine):
-        return int(synthesizer._response_padding_size)  # noqa: SLF001
-    return _PADDING_OF_OTHERS
-
-
 def _as_list(texts: Sequence[str]) -> str:
-    """Join documents as `SimpleSummarize` does: its prompt holds a Python list of one text."""
+    """Join documents as `SimpleSummarize` does: its prompt contains a Python list of one string."""
     return str(["\n".join(texts)])
 
 
-def answer_schemas(synthesizer: BaseSynthesizer) -> tuple[Mapping[str, Any] | str, ...]:
-    """Return what a synthesizer sends beside its prompt, so that the answer is an object.
+def _answer_schemas(kind: type[BaseModel] | None, llm: LLM) -> tuple[Mapping[str, Any] | str, ...]:
+    """Return what a synthesizer sends beside its prompt to get an answer of class `kind`.
 
     That is a tool where the model can call one, and an instruction at the end of the prompt where it cannot.
     """
-    kind = getattr(synthesizer, "_output_cls", None)
     if kind is None:
         return ()
-    if synthesizer._llm.metadata.is_function_calling_model:  # noqa: SLF001
+    if llm.metadata.is_function_calling_model:
         return (get_function_tool(kind).metadata.to_openai_tool(skip_length_check=True),)
     return (PydanticOutputParser(output_cls=kind).format(""),)

@@ -1,4 +1,4 @@
-"""The request that condenses a history into a question, which an engine sends before there are documents."""
+"""The request in which an engine condenses the history into a question, before it retrieves documents."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from ctxopt_core.adapters import FitOptions, ModelBudget, fitted_with
 from llamaindex_ctxopt.engines.engine_prompts import prompt_size, rendered
 from llamaindex_ctxopt.messages.message_views import PrintedMessages, kept_messages
 
+# Attempts to fit the history. Each takes off the tokens by which the printed prompt was over after the last attempt.
+# Views have about as many tokens as the prompt, so the second usually fits. If none does, the history is left out.
 _ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condensing:
-    """What is kept of a history for the prompt that condenses it.
+    """Fits the history into the prompt that condenses it.
 
-    The same messages are sent with the documents later. There they usually count more, together with these; here, what
-    an application stores beside messages is printed as well, and may be more than all their texts.
+    The same messages are sent with the documents later, and there they usually have to be fewer. But this prompt also
+    prints the additional arguments of messages, which may have more tokens than all their texts.
 
     Args:
         prompt: The template.
-        query: What is asked.
+        query: The user's question.
         llm: The model that is called, if it is known.
         model_budget: Budget and token counter.
         options: How messages are cut.
@@ -39,28 +41,28 @@ class Condensing:
     model_budget: ModelBudget
     options: FitOptions
 
-    def over(self, messages: Sequence[ChatMessage]) -> int:
-        """Return by how much the prompt with these messages is over the budget, in tokens; 0 where it fits."""
+    def tokens_over(self, messages: Sequence[ChatMessage]) -> int:
+        """Return by how many tokens the prompt with these messages is over the budget; 0 where it fits."""
         if not messages:
             return 0
         return max(0, self._tokens(messages) - self.model_budget.budget.effective_target)
 
     def cut(self, messages: Sequence[ChatMessage]) -> tuple[Sequence[ChatMessage], int]:
-        """Return the messages of which the prompt has room, and how many of the given ones are not among them.
+        """Return the messages that fit into the prompt, and how many were dropped.
 
         Raises:
             ContextBudgetError: Prompt and query alone are larger than the budget.
         """
-        budget, counter, more = self.model_budget.budget, self.model_budget.counter, 0
-        frame, kept = self._tokens(()), messages
+        fixed = self._tokens(())
         for _ in range(_ROUNDS):
-            request = ContextRequest(query=self.query, history=PrintedMessages(messages), fixed_tokens=frame + more)
+            request = ContextRequest(query=self.query, history=PrintedMessages(messages), fixed_tokens=fixed)
+            budget, counter = self.model_budget.budget, self.model_budget.counter
             fitted = fitted_with(request, budget, counter, ChatRenderer(), self.options)
             kept = messages if fitted.unchanged else kept_messages(messages, fitted.history)
-            over = self.over(kept)
+            over = self.tokens_over(kept)
             if not over:
                 return kept, len(messages) - fitted.report.history.kept
-            more += over
+            fixed += over
         return (), len(messages)
 
     def _tokens(self, messages: Sequence[ChatMessage]) -> int:

@@ -1,4 +1,4 @@
-"""What an optimizer knows of its engine: the model, the prompts, and how each of the engine's requests is fitted."""
+"""The plan for an engine: its model, its prompts, and how each of its requests is fitted."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 
 from ctxopt_core import ChatRenderer, ContextRequest, FitReport
-from ctxopt_core.adapters import ModelBudget, fit_with, message_tokens
+from ctxopt_core.adapters import ModelBudget, fit_with
 from llamaindex_ctxopt.engines.attached_engine import AttachedEngine
 from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
-from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, usual_chat_prompts, usual_query_prompts
+from llamaindex_ctxopt.engines.engine_prompts import Preamble, default_prompts
 from llamaindex_ctxopt.engines.one_call_rule import prompt_tokens
-from llamaindex_ctxopt.engines.template_names import filled_names
-from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages, view_of
-from llamaindex_ctxopt.models.completion_renderer import printed_tokens, renderer_of_messages
+from llamaindex_ctxopt.engines.template_names import template_names
+from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages
+from llamaindex_ctxopt.models.completion_renderer import renderer_of_messages, sent_tokens
 from llamaindex_ctxopt.models.model_settings import described
 from llamaindex_ctxopt.settings import FitSettings
 
-_ROOM_FOR_PREFIX = 8  # the framing of the messages that an engine counts as bare text
+# Tokens: roles and separators of two messages, since an engine counts its system prompt and its context as one string.
+# With fewer, a request could be larger than the window by that much.
+_PREFIX_OVERHEAD = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +34,13 @@ class EnginePlan:
         llm: The model that it calls, if it is known.
         model_budget: Budget and token counter.
         settings: How requests are fitted.
-        preamble: What is sent before the history.
+        preamble: The messages that are sent before the history.
         documents: Fits the request with the documents; None where there are none.
-        history: Fits the request with the history around a query that is not part of it; the same where both are in one
-            request. None where the engine has no such request.
-        names: What the engine would fill in inside the history.
-        question_apart: Whether the engine is known to store a question only with its answer, so that a stored message
-            with the same words is another one.
+        history: Fits the request with the history and a query that is not stored yet; identical with `documents` where
+            both are in one request. None where the engine has no such request.
+        template_names: The names in braces that the engine would fill in inside the history.
+        stores_answered_questions: Whether the engine is known to store a question only with its answer, so that a last
+            message with the same words is an earlier question.
     """
 
     llm: LLM | None
@@ -47,8 +49,8 @@ class EnginePlan:
     preamble: Preamble
     documents: EngineFitting | None
     history: EngineFitting | None
-    names: frozenset[str]
-    question_apart: bool = False
+    template_names: frozenset[str]
+    stores_answered_questions: bool = False
 
     @property
     def together(self) -> bool:
@@ -60,19 +62,18 @@ class EnginePlan:
 
         Args:
             messages: The conversation.
-            prefix: What the engine says that it puts before it, in tokens of bare text.
+            prefix: The tokens that the engine says it puts before the conversation, counted as one string.
 
         Raises:
-            ContextBudgetError: What may not be cut is larger than the input budget.
+            ContextBudgetError: The parts that may not be cut are larger than the input budget.
         """
-        counter, preamble = self.model_budget.counter, _messages_of(self.preamble)
-        before = sum(message_tokens(view_of(message), counter) for message in preamble)
-        before = max(before, printed_tokens(preamble, self.llm, counter))
+        counter = self.model_budget.counter
+        before = sent_tokens(self.preamble.all_messages, self.llm, counter)
         renderer = renderer_of_messages(messages, self.llm)
         request = ContextRequest(
             history=LlamaIndexMessages(messages) if isinstance(renderer, ChatRenderer) else PrintedMessages(messages),
             tools=self.model_budget.schemas,
-            fixed_tokens=max(before, prefix + _ROOM_FOR_PREFIX if prefix else 0),
+            fixed_tokens=max(before, prefix + _PREFIX_OVERHEAD if prefix else 0),
         )
         fitted = fit_with(request, self.model_budget.budget, counter, renderer, self.settings.options)
         kept = list(messages) if fitted.unchanged else kept_messages(messages, fitted.history)
@@ -96,8 +97,8 @@ class EnginePlan:
             preamble=engine.preamble,
             documents=documents,
             history=history,
-            names=filled_names(prompts),
-            question_apart=history is not None,
+            template_names=template_names(prompts),
+            stores_answered_questions=history is not None,
         )
 
 
@@ -108,18 +109,20 @@ def plan_of(
     preamble: Preamble,
     schemas: Sequence[Mapping[str, Any] | str] = (),
 ) -> EnginePlan:
-    """Return the plan for an engine of which nothing is known: the largest of LlamaIndex's own prompts stand for its.
+    """Return the plan for an engine that is not known: the largest of LlamaIndex's default prompts are counted.
 
     Raises:
         TypeError: `llm` is no model.
-        ValueError: Neither the model nor the settings tell a limit.
+        ValueError: Neither the model nor the settings give a limit.
     """
     model_budget = settings.model_budget(llm, schemas)
     given = llm if isinstance(llm, LLM) else None
     model = described(given)
-    usual = (*usual_chat_prompts(preamble, model), *usual_query_prompts())
-    largest = replace(max(usual, key=lambda prompts: _tokens(prompts, model, model_budget)), takes_history=True)
-    fitting = EngineFitting.of(model_budget, settings.options, largest, model)
+    largest = max(
+        default_prompts(preamble, model),
+        key=lambda prompts: prompt_tokens(prompts.bounding, "", model, model_budget.counter),
+    )
+    fitting = EngineFitting.of(model_budget, settings.options, replace(largest, takes_history=True), model)
     return EnginePlan(
         llm=given,
         model_budget=model_budget,
@@ -127,15 +130,5 @@ def plan_of(
         preamble=preamble,
         documents=fitting,
         history=fitting,
-        names=filled_names(),
+        template_names=template_names(),
     )
-
-
-def _tokens(prompts: EnginePrompts, llm: LLM | None, model_budget: ModelBudget) -> int:
-    return prompt_tokens(prompts.bounding, "", llm, model_budget.counter)
-
-
-def _messages_of(preamble: Preamble) -> Sequence[ChatMessage]:
-    if not preamble.system_prompt:
-        return preamble.messages
-    return (ChatMessage(role=MessageRole.SYSTEM, content=preamble.system_prompt), *preamble.messages)

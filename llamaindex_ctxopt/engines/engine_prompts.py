@@ -1,4 +1,4 @@
-"""What the engines of LlamaIndex put around documents, history and query, read from the engines themselves."""
+"""The prompt templates that engines of LlamaIndex put around documents, history and query, and their rendering."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from ctxopt_core.adapters import TOKENS_PER_REQUEST, message_tokens
 from llamaindex_ctxopt.messages.message_views import view_of
 
 SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
-"""Tokens that the synthesizer of every chat engine keeps free beside the answer; no chat engine lets it be set."""
+"""Tokens (500) that the synthesizer of each chat engine keeps free beside the answer; engines cannot set it."""
 
 EMPTY_SLOTS = dict.fromkeys(
     ("context_str", "context_msg", "existing_answer", "query_str", "chat_history", "question"), ""
 )
-"""What engines fill in, by the names of their default templates."""
+"""The names that the default templates of engines fill in, with empty values."""
 
 
 def joined_as_repacked(texts: Sequence[str]) -> str:
-    """Join documents as the synthesizers that repack do: blank lines between them, blank ones left out."""
+    """Join documents as LlamaIndex repacks them: a blank line between two, blank documents left out."""
     return "\n\n".join(stripped for text in texts if (stripped := text.strip()))
 
 
@@ -43,14 +43,14 @@ class EnginePrompts:
     """The prompts of one engine.
 
     Args:
-        sent: The prompts that may be sent with documents in them; what is sent counts no more than the largest.
+        sent: The prompts that may be sent with documents in them; a request has at most the tokens of the largest.
         bounding: The prompts by the largest of which LlamaIndex decides into how many calls it splits the documents.
-        padding: Tokens that it keeps free beside the answer.
+        padding: Tokens that LlamaIndex keeps free beside the answer.
         takes_history: Whether the history is sent in the same request.
-        condense: A prompt with the history, sent before; None where there is none.
-        join: How the rendered documents become the context.
+        condense: The prompt that condenses the history in a request before; None where there is none.
+        join: Joins the rendered documents.
         strips: Whether white space at the ends of each document is left out.
-        split: What the engine makes of the nodes after they were postprocessed; None where it leaves them as they are.
+        split: Splits the postprocessed nodes into sources; None where the engine leaves them as they are.
     """
 
     sent: tuple[BasePromptTemplate, ...]
@@ -64,13 +64,13 @@ class EnginePrompts:
 
     @property
     def only_condenses(self) -> bool:
-        """Whether the prompt that condenses the history is the only one, as where another engine has the documents."""
+        """Whether the history is condensed and the documents are in another engine, so that no other prompt is sent."""
         return self.condense is not None and all(prompt is self.condense for prompt in self.sent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preamble:
-    """What a chat engine is given to put before the history.
+    """The messages that a chat engine puts before the history.
 
     Args:
         system_prompt: Its system prompt.
@@ -79,6 +79,13 @@ class Preamble:
 
     system_prompt: str = ""
     messages: tuple[ChatMessage, ...] = ()
+
+    @property
+    def all_messages(self) -> tuple[ChatMessage, ...]:
+        """The system prompt as a message, and the other messages."""
+        if not self.system_prompt:
+            return self.messages
+        return (ChatMessage(role=MessageRole.SYSTEM, content=self.system_prompt), *self.messages)
 
 
 def context_prompts(
@@ -96,32 +103,26 @@ def context_prompts(
     return EnginePrompts(sent=prompts[:1], bounding=prompts, takes_history=True, condense=condense)
 
 
-def usual_chat_prompts(preamble: Preamble, llm: LLM | None) -> tuple[EnginePrompts, ...]:
-    """Return the prompts of the chat engines that have documents and history in one request, with their defaults."""
+def default_prompts(preamble: Preamble, llm: LLM | None) -> tuple[EnginePrompts, ...]:
+    """Return the default prompts of all engines that answer from all documents in one request."""
     plain = (PromptTemplate(context.DEFAULT_CONTEXT_TEMPLATE), PromptTemplate(context.DEFAULT_REFINE_TEMPLATE))
     condensing = (
         PromptTemplate(condense_plus_context.DEFAULT_CONTEXT_PROMPT_TEMPLATE),
         PromptTemplate(condense_plus_context.DEFAULT_CONTEXT_REFINE_PROMPT_TEMPLATE),
     )
     condense = PromptTemplate(condense_plus_context.DEFAULT_CONDENSE_PROMPT_TEMPLATE)
-    return (
-        context_prompts(plain, preamble, llm),
-        context_prompts(condensing, preamble, llm, condense),
-    )
-
-
-def usual_query_prompts() -> tuple[EnginePrompts, ...]:
-    """Return the default prompts of query engines that answer from all documents in one request."""
     answering = (DEFAULT_TEXT_QA_PROMPT_SEL, DEFAULT_REFINE_PROMPT_SEL)
     summarizing = (DEFAULT_TREE_SUMMARIZE_PROMPT_SEL,)
     return (
+        context_prompts(plain, preamble, llm),
+        context_prompts(condensing, preamble, llm, condense),
         EnginePrompts(sent=answering, bounding=answering),
         EnginePrompts(sent=summarizing, bounding=summarizing),
     )
 
 
 def variants(prompt: BasePromptTemplate, llm: LLM | None) -> tuple[BasePromptTemplate, ...]:
-    """Return the template that a prompt selects for a model; all that it may select where there is no model."""
+    """Return the template that a prompt selects for a model; all of its templates where there is no model."""
     if not isinstance(prompt, SelectorPromptTemplate):
         return (prompt,)
     if llm is not None:
@@ -130,14 +131,18 @@ def variants(prompt: BasePromptTemplate, llm: LLM | None) -> tuple[BasePromptTem
 
 
 def rendered(prompt: BasePromptTemplate, llm: LLM | None, **values: Any) -> list[ChatMessage] | str:
-    """Return a prompt as it is sent: messages to a chat model, a text to a completion model.
+    """Return a prompt as it is sent: messages to a chat model, a string to a completion model.
 
-    The model's own system prompt, output parser and wrapper are in it: those of the model inside, where one answers in
-    a structure of its own.
+    It contains the model's own system prompt, output format and wrapper; of a `StructuredLLM`, those of the LLM inside.
     """
     llm = llm.llm if isinstance(llm, StructuredLLM) else llm
-    if llm is None or llm.metadata.is_chat_model:
-        return _rendered_messages(prompt, llm, values)
+    if llm is None:
+        return prompt.format_messages(**values)
+    if llm.metadata.is_chat_model:
+        messages = prompt.format_messages(llm=llm, **values)
+        if llm.output_parser is not None:
+            messages = llm.output_parser.format_messages(messages)
+        return [*Preamble(system_prompt=llm.system_prompt or "").all_messages, *messages]
     text = prompt.format(
         llm=llm, messages_to_prompt=llm.messages_to_prompt, completion_to_prompt=llm.completion_to_prompt, **values
     )
@@ -148,19 +153,8 @@ def rendered(prompt: BasePromptTemplate, llm: LLM | None, **values: Any) -> list
     return text if wrapper is None else wrapper.format(query_str=text)
 
 
-def _rendered_messages(prompt: BasePromptTemplate, llm: LLM | None, values: dict[str, Any]) -> list[ChatMessage]:
-    messages = prompt.format_messages(llm=llm, **values)
-    if llm is None:
-        return messages
-    if llm.output_parser is not None:
-        messages = llm.output_parser.format_messages(messages)
-    if llm.system_prompt:
-        messages = [ChatMessage(role=MessageRole.SYSTEM, content=llm.system_prompt), *messages]
-    return messages
-
-
 def prompt_size(prompt: list[ChatMessage] | str, counter: TokenCounter) -> int:
-    """Return what a rendered prompt counts, in tokens."""
+    """Return the tokens of a rendered prompt."""
     if isinstance(prompt, str):
         return TOKENS_PER_REQUEST + counter.count(prompt)
     return TOKENS_PER_REQUEST + sum(message_tokens(view_of(message), counter) for message in prompt)

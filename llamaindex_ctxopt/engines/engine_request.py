@@ -1,4 +1,4 @@
-"""One request of an engine, with documents and history in it: before it is fitted, and what is left of it."""
+"""One request of an engine, with documents and history in it, before and after it is fitted."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ctxopt_core import FitReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineRequest:
-    """What an engine is about to send.
+    """A request that an engine is about to send.
 
     Args:
-        query: What is asked.
+        query: The user's question.
         nodes: The retrieved nodes.
         messages: The conversation before the query.
         ranking_query: What documents and history are ranked by, where that is not the query.
-        reserved: Tokens kept for documents that are still to come.
-        settled: Messages that the engine holds already, in place of `messages`.
+        reserved: Tokens kept free for documents that are not retrieved yet.
+        settled: Messages that the engine sends in place of `messages`, and that cannot be changed any more.
     """
 
     query: str
@@ -34,14 +34,14 @@ class EngineRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedRequest:
-    """What is left of a request.
+    """A request that fits.
 
     Args:
         nodes: The nodes that fit; those that are whole are the identical objects.
         messages: The messages that fit; those that are whole are the identical objects.
         report: What was kept, cut and dropped, and why.
-        documents_tokens: What the documents count that were asked for, in tokens; any figure above the budget where
-            they are more.
+        documents_tokens: The tokens of the retrieved documents before the fit; any figure above the budget where they
+            have more.
     """
 
     nodes: list[NodeWithScore]

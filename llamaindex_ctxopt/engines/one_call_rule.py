@@ -1,8 +1,8 @@
-"""The condition under which LlamaIndex answers from all documents in one call, in its own count.
+"""The condition under which LlamaIndex answers from all documents in one call.
 
-Its prompt helper joins the documents, and where they count more than `context_window - num_output - padding - prompt`
+Its prompt helper joins the documents. If they have more than `context_window - num_output - padding - prompt` tokens,
 it splits them again and calls the model for each part. The prompt is the largest of the synthesizer's, filled with all
-but the documents. Its tokenizer is LlamaIndex's own, whatever the model.
+but the documents. The tokenizer is LlamaIndex's own, whatever the model.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from llama_index.core import Settings
 from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.constants import DEFAULT_NUM_OUTPUTS
 from llama_index.core.indices.prompt_helper import PromptHelper
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
@@ -20,9 +21,7 @@ from llama_index.core.prompts.prompt_utils import get_biggest_prompt, get_empty_
 
 from ctxopt_core import CallableCounter, ContextBudget, TokenCounter
 from llamaindex_ctxopt.models.framework_tokens import framework_counter, framework_tokens
-from llamaindex_ctxopt.models.model_settings import schemas_of_answer
-
-_USUAL_OUTPUT = 256
+from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER, schemas_of_answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,49 +29,39 @@ class RepackRule:
     """How much LlamaIndex puts into one call.
 
     Args:
-        context_window: The window that its prompt helper knows, in tokens.
-        num_output: The tokens that it keeps free for the answer.
-        counter: Its tokenizer, which counts documents, prompts that are one text, and roles.
-        chunk_limit: The most documents that it puts into one call, in tokens, where the user has set a limit to that.
+        limit: The most tokens of prompt, documents and padding together: the window without the answer.
+        counter: Its tokenizer, which counts documents, prompts that are one string, and roles.
+        chunk_limit: The most tokens of documents in one call, where the user has set such a limit.
     """
 
-    context_window: int
-    num_output: int
+    limit: int
     counter: TokenCounter
     chunk_limit: int | None = None
 
-    def limit(self, padding: int) -> int:
-        """Return what prompt and documents may count together in its own count, in tokens."""
-        return self.context_window - self.num_output - padding
-
 
 def repack_rule(llm: LLM | None, budget: ContextBudget) -> RepackRule | None:
-    """Return the rule that a synthesizer will use which is made with `llm`; None where no window is known.
+    """Return the rule that a synthesizer with `llm` will use; None where no window is known.
 
-    A prompt helper that the user has set in LlamaIndex's `Settings` decides first, as it does there. It is not read
-    through `Settings`, which would make one and keep it.
+    As in LlamaIndex, a prompt helper that the user has set in `Settings` decides first. It is not read through
+    `Settings.prompt_helper`, which would make one and keep it.
     """
     helper = Settings._prompt_helper  # noqa: SLF001
     if isinstance(helper, PromptHelper):
+        tokenizer: Callable[[str], Sequence[object]] = helper._token_counter.tokenizer  # noqa: SLF001
         return RepackRule(
-            context_window=helper.context_window,
-            num_output=helper.num_output,
-            counter=_counter_of(helper),
+            limit=helper.context_window - helper.num_output,
+            counter=CallableCounter(tokenizer, name="prompt_helper"),
             chunk_limit=helper.chunk_size_limit,
         )
+    window, answer = budget.context_window, budget.output_reserve
     if llm is not None:
-        metadata = llm.metadata
-        answer = _USUAL_OUTPUT if metadata.num_output == -1 else metadata.num_output
-        return RepackRule(context_window=metadata.context_window, num_output=answer, counter=framework_counter())
-    if budget.context_window is None:
-        return None
-    return RepackRule(
-        context_window=budget.context_window, num_output=budget.output_reserve, counter=framework_counter()
-    )
+        window, answer = llm.metadata.context_window, llm.metadata.num_output
+        answer = DEFAULT_NUM_OUTPUTS if answer == UNLIMITED_ANSWER else answer
+    return None if window is None else RepackRule(limit=window - answer, counter=framework_counter())
 
 
 def prompt_tokens(prompts: Sequence[BasePromptTemplate], query: str, llm: LLM | None, counter: TokenCounter) -> int:
-    """Return what LlamaIndex counts for the prompt that it repacks by, without history and documents, in tokens."""
+    """Return the tokens that LlamaIndex counts for the prompt by which it repacks, without history and documents."""
     largest = get_biggest_prompt([prompt.partial_format(query_str=query) for prompt in prompts])
     if isinstance(largest, SelectorPromptTemplate):
         largest = largest.select(llm=llm)
@@ -80,25 +69,14 @@ def prompt_tokens(prompts: Sequence[BasePromptTemplate], query: str, llm: LLM | 
         tokens = history_tokens(get_empty_prompt_messages(largest), counter)
     else:
         tokens = counter.count(get_empty_prompt_txt(largest))
-    return tokens + _tokens_of_model(llm, counter)
+    # LlamaIndex adds the model's system prompt, and the schema of a structured answer.
+    if isinstance(llm, StructuredLLM):
+        tokens += counter.count(str(list(schemas_of_answer(llm))))
+        llm = llm.llm
+    return tokens if llm is None else tokens + counter.count(llm.system_prompt or "")
 
 
 def history_tokens(messages: Iterable[ChatMessage], counter: TokenCounter) -> int:
-    """Return what LlamaIndex counts for messages with a prompt helper whose tokenizer is `counter`, in tokens."""
+    """Return the tokens that LlamaIndex counts for messages with a prompt helper whose tokenizer is `counter`."""
     contents = framework_counter()
     return sum(framework_tokens(message, counter, contents) for message in messages)
-
-
-def _tokens_of_model(llm: LLM | None, counter: TokenCounter) -> int:
-    """What it adds for the model: its system prompt, and the schema of a structured answer."""
-    if llm is None:
-        return 0
-    if isinstance(llm, StructuredLLM):
-        schemas = list(schemas_of_answer(llm))
-        return counter.count(llm.llm.system_prompt or "") + counter.count(str(schemas))
-    return counter.count(llm.system_prompt or "")
-
-
-def _counter_of(helper: PromptHelper) -> TokenCounter:
-    tokenizer: Callable[[str], Sequence[object]] = helper._token_counter.tokenizer  # noqa: SLF001
-    return CallableCounter(tokenizer, name="prompt_helper")

@@ -1,4 +1,4 @@
-"""Decides about the turns of one engine: documents and history share a budget, whichever is asked for first."""
+"""Fits each turn of one engine: documents and history share a budget, whichever is asked for first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engines.engine_plan import EnginePlan
 from llamaindex_ctxopt.engines.engine_request import EngineRequest, FittedRequest
 from llamaindex_ctxopt.engines.open_turn import HandedOutHistory, OpenTurn, open_turn_of, set_open_turn
-from llamaindex_ctxopt.engines.template_names import neutralized
+from llamaindex_ctxopt.engines.template_names import escape_template_names
 from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.messages.message_views import copied
 
@@ -26,7 +26,12 @@ T = TypeVar("T")
 
 
 class MessageSource(Protocol):
-    """The memory that is asked for the conversation when the documents come first."""
+    """The memory that is asked for the conversation when the documents come first.
+
+    1. `stored` returns all messages before the query, oldest first, and cuts none.
+    2. `astored` returns what `stored` returns.
+    3. Neither changes what is stored.
+    """
 
     def stored(self, query: str | None) -> Sequence[ChatMessage]:
         """Return the stored messages."""
@@ -36,23 +41,24 @@ class MessageSource(Protocol):
 
 
 class Planner:
-    """Fits the requests of one engine, whose parts ask for what is theirs one after the other.
+    """Fits the requests of one engine, which asks for its documents and its history one after the other.
 
-    1. Documents first: the history is read and both are fitted at once. The history that is asked for next, for the
-       same query, is what was decided then.
-    2. History first: room is kept for as many documents as there were the last time, within their share. Once the
-       documents are known, both are fitted at once, and the history that the engine holds becomes what is left of it.
-       An engine that has made another list of it keeps what it has, and the documents are fitted beside that.
-    3. What is open belongs to the thread or task; others do not see it.
+    1. Documents first: `pack_nodes` reads the history and fits both at once. `history`, which is asked next for the
+       same query, returns what was kept then.
+    2. History first: `history` keeps tokens free for as many documents as there were in the last turn, within their
+       share. `pack_nodes` then fits both at once, and changes the list that the engine holds to what is kept. If the
+       engine has copied that list, it keeps what it has, and the documents are fitted beside that.
+    3. `close_turn` ends a turn, as a new message in the memory does. An open turn belongs to its thread or task; others
+       do not see it.
 
     Args:
         plan: What is known of the engine.
-        neutralize: Whether names in braces inside the history are kept from being filled in by the engine.
+        escape_names: Whether names in braces inside the history are escaped, so that the engine fills in none.
     """
 
-    def __init__(self, plan: EnginePlan, *, neutralize: bool = True) -> None:
+    def __init__(self, plan: EnginePlan, *, escape_names: bool = True) -> None:
         self.plan = plan
-        self.neutralize = neutralize
+        self.escape_names = escape_names
         self.source: ref[MessageSource] | None = None
         self.last_report: FitReport | None = None
         self._documents_tokens: int | None = None
@@ -61,51 +67,51 @@ class Planner:
         """Return the nodes that fit beside the history; those that are kept whole are the identical objects.
 
         Raises:
-            ContextBudgetError: Prompt and query leave no room for a word of the nodes.
+            ContextBudgetError: Prompt and query leave no tokens for a word of the nodes.
         """
         turn = open_turn_of(self)
         source = self._source_of(turn)
         messages = source.stored(query) if source is not None else ()
-        return self._decided(*self._pack(nodes, query, messages, turn))
+        return self._opened(*self._pack(nodes, query, messages, turn))
 
     async def apack_nodes(self, nodes: Sequence[NodeWithScore], query: str) -> list[NodeWithScore]:
         """Return what `pack_nodes` returns; the work is done in a worker thread."""
         turn = open_turn_of(self)
         source = self._source_of(turn)
         messages = await source.astored(query) if source is not None else ()
-        return self._decided(*await in_worker(self._pack, nodes, query, messages, turn))
+        return self._opened(*await in_worker(self._pack, nodes, query, messages, turn))
 
     def history(self, messages: Sequence[ChatMessage], query: str | None, prefix: int = 0) -> list[ChatMessage]:
         """Return copies of the messages that fit.
 
         Args:
             messages: The stored conversation.
-            query: What is asked, where the engine says it. It may be the last message, too.
-            prefix: What the engine says that it puts before the conversation, in tokens of bare text.
+            query: The user's question, where the engine passes it. The last message may be the question, too.
+            prefix: The tokens that the engine says it puts before the conversation, counted as one string.
 
         Raises:
             ContextBudgetError: Prompt and query alone are larger than the budget.
         """
-        return self._decided(*self._history(messages, query, prefix, open_turn_of(self)))
+        return self._opened(*self._history(messages, query, prefix, open_turn_of(self)))
 
     async def ahistory(self, messages: Sequence[ChatMessage], query: str | None, prefix: int = 0) -> list[ChatMessage]:
         """Return what `history` returns; the work is done in a worker thread."""
         turn = open_turn_of(self)
-        return self._decided(*await in_worker(self._history, messages, query, prefix, turn))
+        return self._opened(*await in_worker(self._history, messages, query, prefix, turn))
 
     def close_turn(self) -> None:
-        """Forget what was decided of the turn that is open here, since the conversation goes on."""
+        """Forget the turn that is open in this thread or task, since the conversation goes on."""
         if open_turn_of(self) is not None:
             set_open_turn(self, None)
 
-    def _decided(self, found: list[T], turn: OpenTurn | None) -> list[T]:
+    def _opened(self, found: list[T], turn: OpenTurn | None) -> list[T]:
         set_open_turn(self, turn)
         return found
 
     def _source_of(self, turn: OpenTurn | None) -> MessageSource | None:
-        """Return whom to ask for the conversation of a turn; nobody where it is known, or in another request."""
-        waiting = turn is not None and turn.handed_out is not None
-        return None if waiting or self.source is None or not self.plan.together else self.source()
+        """Return the memory to ask for the conversation; None where the turn has it, or it is in another request."""
+        handed_out = turn is not None and turn.handed_out is not None
+        return None if handed_out or self.source is None or not self.plan.together else self.source()
 
     def _pack(
         self, nodes: Sequence[NodeWithScore], query: str, messages: Sequence[ChatMessage], turn: OpenTurn | None
@@ -114,68 +120,65 @@ class Planner:
         if not nodes or fitting is None:
             return list(nodes), turn
         if turn is not None and turn.handed_out is not None and self.plan.together:
-            return self._pack_beside(fitting, nodes, query, turn), None
-        history, changed = self._neutralized(messages)
-        fitted = fitting.fit(EngineRequest(query=query, nodes=nodes, messages=history))
-        self._told(fitted, changed)
-        opened = OpenTurn(owner=ref(self), query=query, messages=messages, kept=fitted.messages)
-        return fitted.nodes, opened if self.plan.together and self.source is not None else None
-
-    def _pack_beside(
-        self, fitting: EngineFitting, nodes: Sequence[NodeWithScore], query: str, turn: OpenTurn
-    ) -> list[NodeWithScore]:
-        """Fit the documents of a turn whose history was handed out."""
-        held = None if turn.handed_out is None else turn.handed_out()
-        ranking_query = "" if query == turn.query else query
-        request = EngineRequest(query=turn.query, nodes=nodes, ranking_query=ranking_query)
-        if held is None:
-            fitted, changed = fitting.fit(replace(request, settled=turn.kept)), 0
+            held = turn.handed_out()
+            request = EngineRequest(
+                query=turn.query,
+                nodes=nodes,
+                messages=() if held is None else turn.messages,
+                settled=turn.kept if held is None else (),
+                ranking_query="" if query == turn.query else query,
+            )
+            fitted = self._fit(fitting, request)
+            if held is not None:
+                held.become(fitted.messages)
+            opened = None
         else:
-            messages, changed = self._neutralized(turn.messages)
-            fitted = fitting.fit(replace(request, messages=messages))
-            held.become(fitted.messages)
-        self._told(fitted, changed)
-        return fitted.nodes
+            fitted = self._fit(fitting, EngineRequest(query=query, nodes=nodes, messages=messages))
+            opened = OpenTurn(owner=ref(self), query=query, messages=messages, kept=fitted.messages)
+        self._documents_tokens = fitted.documents_tokens
+        return fitted.nodes, opened if self.plan.together and self.source is not None else None
 
     def _history(
         self, messages: Sequence[ChatMessage], query: str | None, prefix: int, turn: OpenTurn | None
     ) -> tuple[list[ChatMessage], OpenTurn | None]:
-        if query is not None and turn is not None and turn.goes_on(query, messages):
+        if query is not None and turn is not None and turn.has_decided(query, messages):
             return list(map(copied, turn.kept)), turn
         fitting = self.plan.history
-        if query is None or fitting is None or self._holds_question(messages, query):
+        if query is None or fitting is None or self._ends_with(messages, query):
             kept, report = self.plan.fit_conversation(messages, prefix)
-            self._report(report, 0)
+            self._report(report)
             return list(map(copied, kept)), None
-        history, changed = self._neutralized(messages)
-        request = EngineRequest(query=query, messages=history)
-        reserved = fitting.documents_share(request, self._documents_tokens) if self.plan.together else 0
-        fitted = fitting.fit(replace(request, reserved=reserved))
-        self._report(fitted.report, changed)
+        request = EngineRequest(query=query, messages=messages)
+        fitted = self._fit(fitting, request, keeps_documents_free=self.plan.together)
         held = HandedOutHistory(map(copied, fitted.messages))
         return held, OpenTurn(
             owner=ref(self), query=query, messages=messages, kept=fitted.messages, handed_out=ref(held)
         )
 
-    def _holds_question(self, messages: Sequence[ChatMessage], query: str) -> bool:
-        return not self.plan.question_apart and _ends_with(messages, query)
+    def _ends_with(self, messages: Sequence[ChatMessage], query: str) -> bool:
+        """Return whether the last stored message is the question itself, as agents store it."""
+        if self.plan.stores_answered_questions or not messages:
+            return False
+        return messages[-1].role == MessageRole.USER and (messages[-1].content or "") == query
 
-    def _neutralized(self, messages: Sequence[ChatMessage]) -> tuple[Sequence[ChatMessage], int]:
-        return neutralized(messages, self.plan.names) if self.neutralize else (messages, 0)
-
-    def _told(self, fitted: FittedRequest, changed: int) -> None:
-        self._documents_tokens = fitted.documents_tokens
-        self._report(fitted.report, changed)
-
-    def _report(self, report: FitReport, changed: int) -> None:
+    def _fit(
+        self, fitting: EngineFitting, request: EngineRequest, *, keeps_documents_free: bool = False
+    ) -> FittedRequest:
+        changed = 0
+        if self.escape_names:
+            messages, changed = escape_template_names(request.messages, self.plan.template_names)
+            request = replace(request, messages=messages)
+        if keeps_documents_free:
+            request = replace(request, reserved=fitting.documents_share(request, self._documents_tokens))
+        fitted = fitting.fit(request)
+        report = fitted.report
         if changed:
-            note = f"names in braces that the engine would have filled in were neutralized in {changed} messages"
+            note = f"names in braces that the engine would have filled in were escaped in {changed} messages"
             report = replace(report, notes=(*report.notes, note))
+        self._report(report)
+        return fitted
+
+    def _report(self, report: FitReport) -> None:
         self.last_report = report
         dispatcher.event(ContextOptimizedEvent(figures=report.to_event()))
         self.plan.settings.report(report)
-
-
-def _ends_with(messages: Sequence[ChatMessage], query: str) -> bool:
-    """Tell whether what is asked is the last message of the conversation already."""
-    return bool(messages) and messages[-1].role == MessageRole.USER and (messages[-1].content or "") == query

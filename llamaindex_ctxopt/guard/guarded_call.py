@@ -1,4 +1,4 @@
-"""One call of a guarded model: what its request counts, and what of it fits."""
+"""One call of a guarded model: the tokens of its request, and what of it fits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
 from ctxopt_core import ChatRenderer, ContextBudgetError, ContextRequest, FitReport, RequestRenderer
-from ctxopt_core.adapters import FitOptions, ModelBudget, count_request, fit_with
+from ctxopt_core.adapters import ModelBudget, count_request, fit_with
 from llamaindex_ctxopt.guard.request_in_flight import InFlight
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages
 from llamaindex_ctxopt.models.call_schemas import schemas_of_call, settings_of_call
@@ -24,14 +24,12 @@ class GuardedCall:
     Args:
         llm: The model that is called.
         settings: How its requests are fitted.
-        schemas: Tools and the response format of the call, as they are sent.
-        model_budget: The budget of the call.
-        printer: Makes the text that the model is sent of messages; None where it is sent messages.
+        model_budget: Budget and token counter of the call, and its tools and response format as they are sent.
+        printer: Joins messages into the string that the model is sent; None where it is sent messages.
     """
 
     llm: LLM
     settings: FitSettings
-    schemas: tuple[Mapping[str, Any] | str, ...]
     model_budget: ModelBudget
     printer: Callable[[Sequence[ChatMessage]], str] | None
 
@@ -40,131 +38,75 @@ class GuardedCall:
         """Read the model and the arguments of a call.
 
         Raises:
-            ValueError: Neither model nor settings tell a window.
+            ValueError: Neither the model nor the settings say how large the window is.
         """
-        return cls(
-            llm=llm,
-            settings=settings,
-            schemas=schemas_of_call(llm, arguments),
-            model_budget=settings.model_budget(settings_of_call(llm, arguments)),
-            printer=printer_of(llm),
-        )
+        model_budget = settings.model_budget(settings_of_call(llm, arguments), schemas_of_call(llm, arguments))
+        return cls(llm=llm, settings=settings, model_budget=model_budget, printer=printer_of(llm))
 
-    def fit_messages(self, messages: Sequence[ChatMessage]) -> tuple[list[ChatMessage], InFlight, FitReport]:
-        """Return the messages of a `chat` that fit, the request that they make, and the report.
+    def fit(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False) -> tuple[Any, InFlight, FitReport]:
+        """Return the messages or the part of the prompt that fits, the request that they make, and the report.
 
-        A list that fits is the identical list.
-
-        Raises:
-            ContextBudgetError: What may not be cut is larger than the input budget.
-        """
-        kept, report = self._fit(messages, renderer_of_messages(messages, self.llm))
-        text = None if self.printer is None else self.printer(kept)
-        return kept, InFlight(llm=self.llm, messages=kept, text=text), report
-
-    def fit_prompt(self, prompt: str, *, formatted: bool) -> tuple[str, InFlight, FitReport]:
-        """Return as much of the prompt of a `complete` as fits, the request that it makes, and the report.
+        A list that fits is returned as the identical list. Otherwise messages that are kept whole are the identical
+        objects, and shortened ones are copies.
 
         Args:
-            prompt: The text, which is the query.
-            formatted: Whether the model sends the text as it is.
+            given: The messages of a `chat`, or the prompt of a `complete`, which is the query.
+            formatted: Whether the model sends the prompt as it is.
 
         Raises:
-            ContextBudgetError: The text is larger than the input budget and may not be cut.
+            ContextBudgetError: The parts that may not be cut are larger than the input budget, or no message fits.
         """
-        messages = _as_messages(prompt)
-        kept, report = self._fit(messages, self._renderer_of_prompt(messages, formatted=formatted))
-        text = prompt if kept is messages else "\n".join(message.content or "" for message in kept)
-        return text, InFlight(llm=self.llm, text=text), report
+        messages, renderer = self._rendered(given, formatted=formatted)
+        kept, report = self._fit(messages, renderer)
+        if isinstance(given, str):
+            text = given if kept is messages else "\n".join(message.content or "" for message in kept)
+            return text, InFlight(llm=self.llm, text=text), report
+        printed = None if self.printer is None else self.printer(kept)
+        return kept, InFlight(llm=self.llm, messages=kept, text=printed), report
 
-    def count_messages(self, messages: Sequence[ChatMessage]) -> int:
-        """Return what messages count as they are, in tokens."""
-        return count_messages(messages, self.schemas, self.model_budget, renderer_of_messages(messages, self.llm))
-
-    def count_prompt(self, prompt: str, *, formatted: bool) -> int:
-        """Return what a text counts as it is, in tokens."""
-        messages = _as_messages(prompt)
-        renderer = self._renderer_of_prompt(messages, formatted=formatted)
-        return count_messages(messages, self.schemas, self.model_budget, renderer)
+    def count(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False) -> int:
+        """Return the tokens of the request for these messages or this prompt, schemas included."""
+        messages, renderer = self._rendered(given, formatted=formatted)
+        return count_request(self._request(messages), self.model_budget.counter, renderer)
 
     def _fit(self, messages: Sequence[ChatMessage], renderer: RequestRenderer) -> tuple[list[ChatMessage], FitReport]:
+        budget, counter, options = self.model_budget.budget, self.model_budget.counter, self.settings.options
         try:
-            return fit_messages(messages, self.schemas, self.model_budget, self.settings.options, renderer)
+            fitted = fit_with(self._request(messages), budget, counter, renderer, options)
         except ContextBudgetError as error:
-            if "query" in self.settings.protect and error.costs.get("query"):
-                raise _with_remedy(error) from error
-            raise
+            if "query" not in options.protect or not error.costs.get("query"):
+                raise
+            message = (
+                f"{error}; the query, which is the prompt of a completion or the last user message of a chat, is not "
+                "cut: `protect=()` cuts it to its head and its tail"
+            )
+            raise ContextBudgetError(
+                message, needed=error.needed, available=error.available, costs=error.costs
+            ) from error
+        if fitted.unchanged:
+            return messages if isinstance(messages, list) else list(messages), fitted.report
+        kept = kept_messages(messages, fitted.history)
+        if not kept:
+            message = "not one of the messages has room; use a larger context window or a shorter input"
+            raise ContextBudgetError(message, available=budget.input_budget)
+        return kept, fitted.report
 
-    def _renderer_of_prompt(self, messages: Sequence[ChatMessage], *, formatted: bool) -> RequestRenderer:
+    def _request(self, messages: Sequence[ChatMessage]) -> ContextRequest:
+        return ContextRequest(history=LlamaIndexMessages(messages), tools=self.model_budget.schemas)
+
+    def _rendered(
+        self, given: Sequence[ChatMessage] | str, *, formatted: bool
+    ) -> tuple[Sequence[ChatMessage], RequestRenderer]:
+        """Return messages or a prompt as messages, and their renderer."""
+        if not isinstance(given, str):
+            return given, renderer_of_messages(given, self.llm)
+        messages = [ChatMessage(role=MessageRole.USER, content=given)]
         if self.printer is None:
-            return ChatRenderer()
+            return messages, ChatRenderer()
         formatter = None if formatted else self.llm.completion_to_prompt
 
         def render(kept: Sequence[ChatMessage]) -> str:
             text = kept[0].content or ""
             return text if formatter is None else formatter(text)
 
-        return CompletionRenderer(messages=messages, render=render)
-
-
-def _as_messages(prompt: str) -> list[ChatMessage]:
-    return [ChatMessage(role=MessageRole.USER, content=prompt)]
-
-
-def _with_remedy(error: ContextBudgetError) -> ContextBudgetError:
-    message = (
-        f"{error}; the query, which is the prompt of a completion or the last user message of a chat, is not cut: "
-        "`protect=()` cuts it to its head and its tail"
-    )
-    return ContextBudgetError(message, needed=error.needed, available=error.available, costs=error.costs)
-
-
-def fit_messages(
-    messages: Sequence[ChatMessage],
-    schemas: Sequence[Mapping[str, Any] | str],
-    model_budget: ModelBudget,
-    options: FitOptions,
-    renderer: RequestRenderer | None = None,
-) -> tuple[list[ChatMessage], FitReport]:
-    """Fit messages and the schemas that go with them into the input budget.
-
-    Args:
-        messages: The messages, system prompt and query among them. They are read and never changed.
-        schemas: Tool schemas and the like, beside those of `model_budget`.
-        model_budget: Budget and token counter.
-        options: How the messages are cut.
-        renderer: How they are rendered; by default as a chat request.
-
-    Returns:
-        The messages that fit, and the report. A list that fits comes back as the identical list; otherwise what is kept
-        whole is the identical message, and what is shortened is a copy.
-
-    Raises:
-        ContextBudgetError: What may not be cut is larger than the input budget, or no message has room.
-    """
-    request = _request(messages, schemas, model_budget)
-    fitted = fit_with(request, model_budget.budget, model_budget.counter, renderer or ChatRenderer(), options)
-    if fitted.unchanged:
-        return messages if isinstance(messages, list) else list(messages), fitted.report
-    kept = kept_messages(messages, fitted.history)
-    if not kept:
-        message = "not one of the messages has room; use a larger context window or a shorter input"
-        raise ContextBudgetError(message, available=model_budget.budget.input_budget)
-    return kept, fitted.report
-
-
-def count_messages(
-    messages: Sequence[ChatMessage],
-    schemas: Sequence[Mapping[str, Any] | str],
-    model_budget: ModelBudget,
-    renderer: RequestRenderer | None = None,
-) -> int:
-    """Return what messages and the schemas that go with them count as they are, in tokens."""
-    request = _request(messages, schemas, model_budget)
-    return count_request(request, model_budget.counter, renderer or ChatRenderer())
-
-
-def _request(
-    messages: Sequence[ChatMessage], schemas: Sequence[Mapping[str, Any] | str], model_budget: ModelBudget
-) -> ContextRequest:
-    return ContextRequest(history=LlamaIndexMessages(messages), tools=(*model_budget.schemas, *schemas))
+        return messages, CompletionRenderer(messages=messages, render=render)

@@ -16,13 +16,14 @@ from llama_index.core.base.llms.types import (
     LLMMetadata,
 )
 from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.constants import DEFAULT_NUM_OUTPUTS
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
 from ctxopt_core.adapters import OptimizedModel, empty_model, in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
-from llamaindex_ctxopt.guard.reported_metadata import planned_metadata
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
+from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
 if TYPE_CHECKING:
@@ -37,20 +38,33 @@ def with_optimizer(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedL
     """Return an LLM like `llm` that fits every request into the context window before it is sent.
 
     It is still an LLM of the same class, with the same fields and clients: `chat`, `complete`, their streaming and
-    asynchronous forms, function calling and structured prediction work as before, and whatever calls the LLM is
-    guarded: engines, query planning, every step of an agent. Messages, tool schemas and response format of a call are
-    counted together. What fits is sent as it is, and what is stored elsewhere, such as an agent's scratchpad or a
-    memory, is not changed. `last_report` holds the account of the last request. The LLM that was given is not changed.
-    Stored by `to_dict` it is the LLM alone.
+    asynchronous forms, function calling and structured prediction work as before. Whatever calls the LLM is guarded:
+    engines, query planning, every step of an agent. Messages, tool schemas and response format of a call are counted
+    together. A request that fits is sent as it is. Neither the given LLM nor what is stored elsewhere, such as an
+    agent's scratchpad or a memory, is changed. `to_dict` returns the LLM alone, without the settings.
 
     Args:
         llm: The LLM. The settings of one that is optimized already are replaced.
         settings: How requests are fitted; see `FitSettingValues`. By default the query may not be cut: the last user
             message, or the prompt of `complete`.
 
+    Returns:
+        The LLM, with `last_report`, `count_tokens`, `within_budget` and `with_changes` beside its own methods.
+
     Raises:
         TypeError: `llm` is no LLM or a structured one, or there is no such setting.
-        ValueError: A setting is out of its range, or LLM and settings tell no window.
+        ValueError: A setting is out of its range, or neither the LLM nor the settings say how large the window is.
+
+    Example:
+        >>> from llama_index.core.llms import ChatMessage, MockLLM
+        >>> from llamaindex_ctxopt import with_optimizer
+        >>> llm = with_optimizer(MockLLM(), max_input_tokens=60, token_counter=len)
+        >>> chat = [ChatMessage(role="user" if i % 2 == 0 else "assistant", content=f"Line {i}") for i in range(9)]
+        >>> llm.within_budget(chat)
+        False
+        >>> answer = llm.chat(chat)  # the provider gets the messages that fit
+        >>> llm.last_report.history.kept, llm.last_report.tokens_after
+        (3, 55)
     """
     if isinstance(llm, StructuredLLM):
         message = (
@@ -68,7 +82,7 @@ def with_optimizer(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedL
 class OptimizedLLM(OptimizedModel, _LLM):
     """What `with_optimizer` adds to the class of an LLM.
 
-    Its methods are not decorated with LlamaIndex's callbacks: those of the LLM's own class are, and tell what is sent.
+    Its methods have no callback decorators of LlamaIndex: those of the LLM's own class have, and report what is sent.
     """
 
     plain_class: ClassVar[type[LLM]]
@@ -76,12 +90,12 @@ class OptimizedLLM(OptimizedModel, _LLM):
 
     @property
     def metadata(self) -> LLMMetadata:
-        """What LlamaIndex plans requests by: that of the LLM, with the limits of the settings in it."""
+        """The metadata by which LlamaIndex plans requests: those of the LLM, within the limits of the settings."""
         return planned_metadata(self.plain_metadata, self.fit_settings)
 
     @property
     def plain_metadata(self) -> LLMMetadata:
-        """What the LLM itself reports."""
+        """The metadata that the LLM itself reports."""
         return super().metadata  # type: ignore[safe-super]
 
     def with_changes(self, **changes: Unpack[FitSettingValues]) -> OptimizedLLM:
@@ -90,55 +104,50 @@ class OptimizedLLM(OptimizedModel, _LLM):
         return _optimized(self, self.plain_class, FitSettings.of(settings, _OWNER))
 
     def count_tokens(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False, **arguments: Any) -> int:
-        """Return what a request counts as it is sent, in tokens.
+        """Return the tokens of a request as it is sent.
 
         Args:
             given: The messages of a `chat`, or the prompt of a `complete`.
             formatted: Whether the prompt is sent as it is.
             arguments: The other arguments of the call, such as `tools`.
         """
-        call = self.guarded_call(arguments)
-        return call.count_prompt(given, formatted=formatted) if isinstance(given, str) else call.count_messages(given)
+        return self.guarded_call(arguments).count(given, formatted=formatted)
 
     def within_budget(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False, **arguments: Any) -> bool:
-        """Tell whether a request is within the input budget of the LLM; the arguments are those of `count_tokens`."""
-        budget = self.guarded_call(arguments).model_budget.budget
-        return self.count_tokens(given, formatted=formatted, **arguments) <= budget.input_budget
+        """Return whether a request is within the input budget; the arguments are those of `count_tokens`."""
+        call = self.guarded_call(arguments)
+        return call.count(given, formatted=formatted) <= call.model_budget.budget.input_budget
 
     def guarded_call(self, arguments: Mapping[str, Any]) -> GuardedCall:
-        """Return what fits the request of one call.
-
-        Args:
-            arguments: The arguments of the call beside its messages or its prompt.
-        """
+        """Return a call with these arguments, which are all but its messages or its prompt."""
         return GuardedCall.of(self, self.fit_settings, arguments)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Fit the messages and chat."""
-        fitted, request = self._fitted_messages(messages, kwargs)
+        fitted, request = self._fitted(messages, kwargs)
         with request.marked():
             return super().chat(fitted, **kwargs)  # type: ignore[safe-super]
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Return what `chat` returns; the messages are fitted in a worker thread."""
-        fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
+        fitted, request = await in_worker(self._fitted, messages, kwargs)
         with request.marked():
             return await super().achat(fitted, **kwargs)  # type: ignore[safe-super]
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Fit the messages and stream the answer."""
-        fitted, request = self._fitted_messages(messages, kwargs)
+        fitted, request = self._fitted(messages, kwargs)
         with request.marked():
             return request.stream(super().stream_chat(fitted, **kwargs))  # type: ignore[safe-super]
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         """Stream what `stream_chat` streams; the messages are fitted in a worker thread."""
-        fitted, request = await in_worker(self._fitted_messages, messages, kwargs)
+        fitted, request = await in_worker(self._fitted, messages, kwargs)
         with request.marked():
             return request.astream(await super().astream_chat(fitted, **kwargs))  # type: ignore[safe-super]
 
     def complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponse:
-        """Fit the prompt and complete it; `formatted` and whatever else was given is handed on as it is."""
+        """Fit the prompt and complete it; all other arguments are passed on as they are."""
         fitted, request = self._fitted_prompt(prompt, args, kwargs)
         with request.marked():
             return super().complete(fitted, *args, **kwargs)  # type: ignore[safe-super]
@@ -161,24 +170,20 @@ class OptimizedLLM(OptimizedModel, _LLM):
         with request.marked():
             return request.astream(await super().astream_complete(fitted, *args, **kwargs))  # type: ignore[safe-super]
 
-    def _fitted_messages(
-        self, messages: Sequence[ChatMessage], arguments: Mapping[str, Any]
-    ) -> tuple[Sequence[ChatMessage], InFlight]:
-        if (current := in_flight(self, messages)) is not None:
-            return messages, current
-        fitted, request, report = self.guarded_call(arguments).fit_messages(messages)
+    def _fitted(
+        self, given: Sequence[ChatMessage] | str, arguments: Mapping[str, Any], *, formatted: bool = False
+    ) -> tuple[Any, InFlight]:
+        if (current := in_flight(self, given)) is not None:
+            return given, current
+        fitted, request, report = self.guarded_call(arguments).fit(given, formatted=formatted)
         self._keep_report(self.fit_settings.report(report))
         return fitted, request
 
     def _fitted_prompt(
         self, prompt: str, positional: tuple[Any, ...], arguments: Mapping[str, Any]
     ) -> tuple[str, InFlight]:
-        if (current := in_flight(self, prompt)) is not None:
-            return prompt, current
         formatted = bool(positional[0] if positional else arguments.get("formatted"))
-        fitted, request, report = self.guarded_call(arguments).fit_prompt(prompt, formatted=formatted)
-        self._keep_report(self.fit_settings.report(report))
-        return fitted, request
+        return self._fitted(prompt, arguments, formatted=formatted)
 
 
 def _optimized(llm: LLM, plain: type[LLM], settings: FitSettings) -> OptimizedLLM:
@@ -187,3 +192,24 @@ def _optimized(llm: LLM, plain: type[LLM], settings: FitSettings) -> OptimizedLL
     BaseModel.__setstate__(copied, BaseModel.__getstate__(llm.model_copy()))
     copied.guarded_call({})  # an LLM without a window is an error now, not at the first call
     return copied
+
+
+def planned_metadata(own: LLMMetadata, settings: FitSettings) -> LLMMetadata:
+    """Return the metadata of a model within the limits of `settings`, so that LlamaIndex packs as much as will fit.
+
+    Many integrations report a `num_output` as large as the window for models with long answers. In LlamaIndex's
+    arithmetic that leaves no token for the question, so at most half of the window is reported.
+
+    Args:
+        own: The metadata that the model reports; returned as they are where there is nothing to change.
+        settings: The limits of the user.
+    """
+    window = settings.context_window or own.context_window
+    answer = min(own.num_output if settings.output_reserve is None else settings.output_reserve, window // 2)
+    kept_free = DEFAULT_NUM_OUTPUTS if answer == UNLIMITED_ANSWER else answer
+    limits = [settings.target_tokens, settings.max_input_tokens, window - kept_free - settings.safety_margin]
+    smallest = min(limit for limit in limits if limit is not None)
+    planned = {"context_window": smallest + kept_free, "num_output": answer}
+    if planned == {"context_window": own.context_window, "num_output": own.num_output}:
+        return own
+    return own.model_copy(update=planned)

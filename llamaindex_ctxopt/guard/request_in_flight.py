@@ -1,7 +1,7 @@
-"""Which request a model is sending, so that what its own methods make of it is not fitted a second time.
+"""The request that a model is just sending, so that it is not fitted a second time by the model's own methods.
 
-A completion model turns messages into a text and completes it; a chat model turns a text into a message and answers it;
-an asynchronous method may call its plain twin. Each is the same request, on its way.
+A completion model turns messages into a string and completes it. A chat model turns a string into a message and answers
+it. An asynchronous method may call its synchronous twin. In each case it is the same request.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class InFlight:
 
     Args:
         llm: The model that sends it.
-        messages: Its messages; None where it is a text.
-        text: The text that it was counted as; None where it was counted as messages alone.
+        messages: Its messages; None where it is a string.
+        text: The string that was counted; None where messages alone were counted.
     """
 
     llm: LLM
@@ -33,7 +33,7 @@ class InFlight:
 
     @contextmanager
     def marked(self) -> Iterator[None]:
-        """Announce the request to the methods of the model that are called within the block."""
+        """Make this the request in flight for the methods of the model that are called within the block."""
         token = _in_flight.set(self)
         try:
             yield
@@ -41,7 +41,7 @@ class InFlight:
             _in_flight.reset(token)
 
     def stream(self, chunks: Iterable[T]) -> Generator[T, None, None]:
-        """Yield the chunks of an answer; a stream may make its request as late as for the first of them."""
+        """Yield the chunks of an answer; some streams send their request only when the first chunk is read."""
         iterator = iter(chunks)
         try:
             while True:
@@ -55,7 +55,7 @@ class InFlight:
                 iterator.close()
 
     async def astream(self, chunks: AsyncIterable[T]) -> AsyncGenerator[T, None]:
-        """Yield what `stream` yields, of an asynchronous stream."""
+        """Yield the chunks of an asynchronous stream, as `stream` does."""
         iterator = aiter(chunks)
         try:
             while True:
@@ -70,7 +70,7 @@ class InFlight:
 
 
 def in_flight(llm: LLM, given: Sequence[ChatMessage] | str) -> InFlight | None:
-    """Return the request that a model is just sending, if it is given that one, in the same form or in its other."""
+    """Return the request that `llm` is just sending, if `given` is that request, as messages or as a string."""
     current = _in_flight.get()
     if current is None or current.llm is not llm:
         return None

@@ -1,8 +1,8 @@
-"""What goes with a call beside its messages: tool schemas, a response format, and arguments that decide its budget."""
+"""Reads the arguments of a call: tool schemas, the response format, and those that decide its budget."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,11 +14,13 @@ from llama_index.core.tools import BaseTool, FunctionTool
 from ctxopt_core.adapters import ModelInfo, schema_texts, schemas_in
 from llamaindex_ctxopt.models.model_settings import settings_of
 
+# Classes whose response format is cached, since a schema is slow to make. An application with more such classes would
+# make them again at each call; a larger cache keeps more classes alive.
 _CLASSES_REMEMBERED = 256
 
 
 def settings_of_call(llm: LLM, arguments: Mapping[str, Any]) -> ModelInfo:
-    """Return what is known of the model that a call goes to.
+    """Return what the model that is called says about itself.
 
     Args:
         llm: The model.
@@ -29,26 +31,21 @@ def settings_of_call(llm: LLM, arguments: Mapping[str, Any]) -> ModelInfo:
 
 def schemas_of_call(llm: LLM, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any] | str, ...]:
     """Return tools, functions and response formats as they are sent with a call."""
-    return sent_schemas(schemas_in(_sent_with(llm, arguments)))
-
-
-def sent_schemas(schemas: Iterable[object]) -> tuple[Mapping[str, Any] | str, ...]:
-    """Return schemas as they are sent; see `as_sent`."""
-    return tuple(map(as_sent, schemas))
+    return tuple(map(as_sent, schemas_in(_sent_with(llm, arguments))))
 
 
 def as_sent(schema: object) -> Mapping[str, Any] | str:
     """Return a schema as it is sent.
 
-    A mapping is sent as it is, whatever the provider's form for it. Tools, classes and functions are sent in one form
-    or another by the integration of the provider; they are taken in OpenAI's, which is the longest.
+    A mapping is returned as it is. Tools, classes and functions are sent in one form or another by the integration of
+    the provider; they are returned in OpenAI's, which is the longest.
     """
     if isinstance(schema, (Mapping, str)):
         return schema
     if isinstance(schema, BaseTool):
         return schema.metadata.to_openai_tool(skip_length_check=True)
     if isinstance(schema, type):
-        return _text_of_class(schema)
+        return _response_format(schema)
     if isinstance(schema, BaseModel):
         return schema.model_dump(exclude_none=True)
     if callable(schema):
@@ -63,14 +60,12 @@ def _sent_with(llm: LLM, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=_CLASSES_REMEMBERED)
-def _text_of_class(schema: type[Any]) -> str:
-    """Return a class as the response format that it is sent as; its schema is slow to make, so it is remembered."""
-    described = {"name": schema.__name__, "schema": _json_schema(schema), "strict": True}
+def _response_format(kind: type[Any]) -> str:
+    """Return a class as the response format that is sent. One that is neither model nor dataclass has no fields."""
+    schema: Mapping[str, Any] = {}
+    if issubclass(kind, BaseModel):
+        schema = kind.model_json_schema()
+    elif is_dataclass(kind):
+        schema = TypeAdapter(kind).json_schema()
+    described = {"name": kind.__name__, "schema": schema, "strict": True}
     return schema_texts([{"type": "json_schema", "json_schema": described}])[0]
-
-
-def _json_schema(schema: type[Any]) -> Mapping[str, Any]:
-    """Return the schema of a model or of a dataclass; any other class is sent by its name at the most."""
-    if issubclass(schema, BaseModel):
-        return schema.model_json_schema()
-    return TypeAdapter(schema).json_schema() if is_dataclass(schema) else {}

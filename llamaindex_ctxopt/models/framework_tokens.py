@@ -1,7 +1,7 @@
-"""What LlamaIndex itself measures of a message, told without its side effects.
+"""Counts the tokens of a message as LlamaIndex does, without its side effects.
 
-LlamaIndex sets a process-wide tokenizer when it first counts, downloads media to charge a flat number of tokens for
-them, and raises on calls in the shape of some providers. Here nothing is set, downloaded or raised.
+LlamaIndex sets a tokenizer for the whole process when it first counts, downloads media to charge a flat number of
+tokens for them, and raises on calls in the form of some providers. Here nothing is set, downloaded or raised.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from ctxopt_core.adapters import TOKENS_PER_MESSAGE, TOOL_ROLES, arguments_text
 from llamaindex_ctxopt.messages.blocks import FRAMEWORK_MEDIA_TOKENS, media_kind, take_apart_blocks
 from llamaindex_ctxopt.messages.legacy_tool_calls import function_of, raw_calls
 
-TOKENS_PER_CALL = 3
-_LESS_FOR_RESULTS = 2
-_OWN_ENCODING = "cl100k_base"
+# In tokens, as in LlamaIndex's `TokenCounter`. With other values the number of its calls would be predicted wrong.
+TOKENS_PER_CALL = 3  # added for each tool call
+_LESS_FOR_RESULTS = 2  # taken off for each tool result
+_OWN_ENCODING = "cl100k_base"  # the default tokenizer of LlamaIndex
 
 _latest: tuple[Callable[[str], Any], TokenCounter] | None = None
 
 
 def framework_counter() -> TokenCounter:
-    """Return a counter that counts as LlamaIndex does at the moment: with its global tokenizer, or its own default.
+    """Return a counter with the tokenizer that LlamaIndex has at the moment: its global one, or its default.
 
-    Reading it sets nothing. A tokenizer of tiktoken is asked for ordinary text: some ways to set one raise on special
-    tokens in a text, others count each as one token, though a provider reads them as text.
+    Reading it sets nothing. A tokenizer of tiktoken counts special tokens as ordinary characters, as a provider reads
+    them. Some ways to set one in LlamaIndex would raise on them, others count each as one token.
     """
     global _latest  # noqa: PLW0603
     function = llama_index.core.global_tokenizer
@@ -52,14 +53,14 @@ def framework_counter() -> TokenCounter:
 def framework_tokens(message: ChatMessage, counter: TokenCounter, contents: TokenCounter | None = None) -> int:
     """Return the tokens that LlamaIndex's `TokenCounter` estimates for a message.
 
-    Media are charged the flat figure that LlamaIndex falls back to; arguments of calls that are no text, which
+    Media are charged the flat figure that LlamaIndex falls back to. Arguments of calls that are no strings, which
     LlamaIndex cannot count, are counted as JSON.
 
     Args:
         message: The message.
-        counter: Counts its texts; see `framework_counter`.
-        contents: Counts what its blocks hold, where that is another one: LlamaIndex counts them by its global tokenizer
-            even where a prompt helper has one of its own.
+        counter: Counts role and calls; see `framework_counter`.
+        contents: Counts the blocks, by default as `counter` does. LlamaIndex counts them by its global tokenizer even
+            where a prompt helper has another one.
     """
     role = str(getattr(message.role, "value", message.role))
     tokens = TOKENS_PER_MESSAGE + counter.count(role)
@@ -84,11 +85,9 @@ def _block_tokens(block: BaseContentBlock, counter: TokenCounter) -> int:
         return sum(_block_tokens(nested, counter) for nested in block.nested_blocks)
     if media := media_kind(block):
         return FRAMEWORK_MEDIA_TOKENS[media]
-    return 0 if isinstance(block, CachePoint) else _tokens_of_unknown(block, counter)
-
-
-def _tokens_of_unknown(block: BaseContentBlock, counter: TokenCounter) -> int:
-    """Return what a block of a class that is not LlamaIndex's own counts: to ask it might resolve something."""
+    if isinstance(block, CachePoint):
+        return 0
+    # A block of another class than LlamaIndex's is not asked for its tokens: it might download something.
     found = take_apart_blocks([block])
     return sum(map(counter.count, found.verbatim)) + sum(attachment.cost for attachment in found.attachments)
 

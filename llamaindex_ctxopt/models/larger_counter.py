@@ -1,4 +1,4 @@
-"""Two tokenizers at once: a request must be within the model's count and within LlamaIndex's own."""
+"""A token counter that returns the larger figure of two tokenizers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ctxopt_core import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class MaxCounter:
-    """Counts each text by two counters, and tells the larger figure.
+    """Counts each string by two counters and returns the larger figure.
 
-    The model's tokenizer decides what is over its window, LlamaIndex's how many calls it makes. Shares that were worked
-    out by the one would not hold where the other counts higher.
+    The model's tokenizer decides what is over its window, LlamaIndex's how many calls it makes. Shares that were
+    computed by one of them would not hold where the other counts more.
 
     Args:
-        first: The model's.
-        second: LlamaIndex's.
+        first: The model's counter.
+        second: LlamaIndex's counter.
     """
 
     first: TokenCounter
@@ -30,12 +30,12 @@ class MaxCounter:
 
     @property
     def exact(self) -> bool:
-        """The figures may be higher than what the provider counts."""
+        """False: the figures may be higher than what the provider counts."""
         return False
 
     @property
     def rules(self) -> Any:
-        """What the model's counter, the first, knows of what is not text; no attribute where that is nothing."""
+        """The rules of the model's provider for attachments and schemas; no attribute where its counter has none."""
         return self.first.rules  # type: ignore[attr-defined]
 
     def count(self, text: str) -> int:
@@ -43,32 +43,31 @@ class MaxCounter:
         return max(self.first.count(text), self.second.count(text))
 
     def exceeds(self, text: str, limit: int) -> bool:
-        """Tell whether one of them counts more than `limit`."""
+        """Return whether one of them counts more than `limit`."""
         return self.first.exceeds(text, limit) or self.second.exceeds(text, limit)
 
     def prefix_length(self, text: str, limit: int) -> int:
-        """Return how many characters from the start count at most `limit` by both."""
+        """Return how many characters from the start have at most `limit` tokens by both."""
         length = len(text)
-        while (shorter := self._prefix(text[:length], limit)) < length:
-            length = shorter
-        return length
+        while True:
+            # A prefix that the second counter shortens may have more tokens by the first than the longer one had.
+            kept = self.first.prefix_length(text[:length], limit)
+            kept = self.second.prefix_length(text[:kept], limit)
+            if kept == length:
+                return length
+            length = kept
 
     def suffix_length(self, text: str, limit: int) -> int:
-        """Return how many characters up to the end count at most `limit` by both."""
+        """Return how many characters up to the end have at most `limit` tokens by both."""
         length = len(text)
-        while (shorter := self._suffix(text[len(text) - length :], limit)) < length:
-            length = shorter
-        return length
-
-    def _prefix(self, text: str, limit: int) -> int:
-        kept = self.first.prefix_length(text, limit)
-        return self.second.prefix_length(text[:kept], limit)
-
-    def _suffix(self, text: str, limit: int) -> int:
-        kept = self.first.suffix_length(text, limit)
-        return self.second.suffix_length(text[len(text) - kept :], limit)
+        while True:
+            kept = self.first.suffix_length(text[len(text) - length :], limit)
+            kept = self.second.suffix_length(text[len(text) - kept :], limit)
+            if kept == length:
+                return length
+            length = kept
 
 
 def larger(first: TokenCounter, second: TokenCounter) -> TokenCounter:
-    """Return a counter that tells the larger figure of both; the first where both are of one tokenizer."""
+    """Return a counter with the larger figure of both; the first itself where both have the same tokenizer."""
     return first if first.name == second.name else MaxCounter(first, second)

@@ -1,10 +1,10 @@
-"""LlamaIndex nodes as the prompt will hold them."""
+"""LlamaIndex nodes as the prompt contains them, and copies of nodes with shortened texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.schema import (
     BaseNode,
@@ -24,40 +24,54 @@ SEPARATOR = "\n\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRendering:
-    """Nodes as a response synthesizer packs them: what they show to an LLM, stripped, a blank line between two.
+    """Renders nodes as a response synthesizer joins them: with the metadata for an LLM, a blank line between two.
 
     Args:
         nodes: The nodes as they were given.
-        strips: Whether white space at their ends is left out.
+        strips: Whether white space at the ends of each node is left out.
     """
+
+    separator: ClassVar[str] = SEPARATOR
 
     nodes: Sequence[NodeWithScore]
     strips: bool = True
-    _own: dict[int, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    @property
-    def separator(self) -> str:
-        """What stands between two nodes."""
-        return SEPARATOR
+    _given: dict[int, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def render(self, index: int, text: str) -> str:
-        """Return node `index` as the prompt holds it when its text is `text`.
+        """Return node `index` as the prompt contains it when its text is `text`.
 
         Raises:
             ValueError: A template of the node cannot be formatted.
         """
         node = self.nodes[index].node
-        if index not in self._own:
-            self._own[index] = (own_text(node), self._shown(node))
-        own, shown = self._own[index]
-        return shown if text == own else self._shown(_node_with_text(node, text))
+        if index not in self._given:
+            self._given[index] = (own_text(node), shown_text(node, strips=self.strips))
+        own, shown = self._given[index]
+        return shown if text == own else shown_text(_node_with_text(node, text), strips=self.strips)
 
-    def _shown(self, node: BaseNode) -> str:
-        return shown_text(node) if self.strips else _rendered(node)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitNodes:
+    """Renders nodes that become several sources each, as a `CitationQueryEngine` splits them.
+
+    Args:
+        nodes: The nodes as they were given.
+        split: Makes the sources of nodes. Each begins with its number, which has a token or two wherever it is.
+    """
+
+    separator: ClassVar[str] = SEPARATOR
+
+    nodes: Sequence[NodeWithScore]
+    split: Callable[[list[NodeWithScore]], list[NodeWithScore]]
+
+    def render(self, index: int, text: str) -> str:
+        """Return the sources of node `index` as the prompt contains them when its text is `text`."""
+        sources = self.split([with_text(self.nodes[index], text)])
+        return SEPARATOR.join(shown_text(source.node) for source in sources)
 
 
 def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
-    """Return views of nodes, in the same order. A missing score stays missing.
+    """Return views of nodes, in the same order. A node without a score has a view without one.
 
     Raises:
         TypeError: `nodes` is no list of `NodeWithScore`, or a score is no number.
@@ -74,7 +88,10 @@ def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
             )
             raise TypeError(message)
         node = item.node
-        views.append(Document(text=own_text(node), id=node.node_id, score=item.score, source=_source_of(node)))
+        # A list of sources does not say which of them the text is from.
+        cut_from = node.relationships.get(NodeRelationship.SOURCE)
+        source = cut_from.node_id if isinstance(cut_from, RelatedNodeInfo) else None
+        views.append(Document(text=own_text(node), id=node.node_id, score=item.score, source=source))
     return tuple(views)
 
 
@@ -83,30 +100,32 @@ def own_text(node: BaseNode) -> str:
     return node.get_content(metadata_mode=MetadataMode.NONE) or ""
 
 
-def shown_text(node: BaseNode) -> str:
-    """Return what a node shows to an LLM, metadata included, without white space at its ends.
+def shown_text(node: BaseNode, *, strips: bool = True) -> str:
+    """Return what an LLM sees of a node, metadata included, usually without white space at its ends.
 
     Raises:
         ValueError: A template of the node cannot be formatted.
     """
-    return _rendered(node).strip()
-
-
-def _rendered(node: BaseNode) -> str:
     try:
-        return node.get_content(metadata_mode=MetadataMode.LLM) or ""
+        shown = node.get_content(metadata_mode=MetadataMode.LLM) or ""
     except (KeyError, IndexError, ValueError) as error:
         message = (
             f"node {node.node_id!r} cannot be rendered, {type(error).__name__}; its `text_template` may only name "
             "{content} and {metadata_str}, its `metadata_template` {key} and {value}: write other braces twice"
         )
         raise ValueError(message) from error
+    return shown.strip() if strips else shown
+
+
+def with_texts(nodes: Sequence[NodeWithScore], kept: Iterable[int], texts: Mapping[int, str]) -> list[NodeWithScore]:
+    """Return the kept nodes: the identical objects, but copies of those that have a new text in `texts`."""
+    return [with_text(nodes[index], texts[index]) if index in texts else nodes[index] for index in kept]
 
 
 def with_text(item: NodeWithScore, text: str) -> NodeWithScore:
     """Return the item itself when that is its text, else a copy with the text.
 
-    The copy keeps class, id, score, metadata, relationships and media; its two dicts are its own.
+    The copy keeps class, id, score, metadata, relationships and media. Its two dicts are copies, too.
     """
     if own_text(item.node) == text:
         return item
@@ -123,32 +142,3 @@ def _node_with_text(node: BaseNode, text: str) -> BaseNode:
     copied = node.model_copy(update=own)
     copied.set_content(text)
     return copied
-
-
-def _source_of(node: BaseNode) -> str | None:
-    """Return the id of what a node was cut from; a list of sources tells nothing."""
-    source = node.relationships.get(NodeRelationship.SOURCE)
-    return source.node_id if isinstance(source, RelatedNodeInfo) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitNodes:
-    """Nodes that become several sources each, as a `CitationQueryEngine` makes them.
-
-    Args:
-        nodes: The nodes as they were given.
-        split: Makes the sources of nodes. Each begins with its number, which counts a token or two wherever it stands.
-    """
-
-    nodes: Sequence[NodeWithScore]
-    split: Callable[[list[NodeWithScore]], list[NodeWithScore]]
-
-    @property
-    def separator(self) -> str:
-        """What stands between two sources."""
-        return SEPARATOR
-
-    def render(self, index: int, text: str) -> str:
-        """Return the sources of node `index` as the prompt holds them when its text is `text`."""
-        sources = self.split([with_text(self.nodes[index], text)])
-        return SEPARATOR.join(shown_text(source.node) for source in sources)

@@ -1,4 +1,4 @@
-"""Which nodes are kept: text by the core's packing, media without text in their places among it."""
+"""Selects nodes: those with text by the core's packing, media nodes without text in their places among them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _MEDIA = ("image", "image_path", "image_url", "image_resource", "audio_resource"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesToPack:
-    """What is packed, and how.
+    """Nodes, and the budget that they are packed into.
 
     Args:
         nodes: The nodes as they were given.
         views: Their views.
-        rendering: How they stand in the prompt.
-        textless: Those of media without text.
+        rendering: Renders a node as the prompt contains it.
+        textless: The indices of media nodes without text.
         counter: Counts tokens.
-        query: What is asked.
-        max_tokens: The most that what is kept may count, in tokens.
+        query: The user's question.
+        max_tokens: The limit for all kept nodes together, in tokens.
     """
 
     nodes: Sequence[NodeWithScore]
@@ -41,37 +41,47 @@ class NodesToPack:
 
     @property
     def readable(self) -> tuple[int, ...]:
-        """The nodes that have a text."""
+        """The indices of nodes with text."""
         return tuple(index for index, view in enumerate(self.views) if not is_blank(view))
 
     def shown(self, index: int) -> str:
-        """Return what the prompt holds of a node as it came."""
+        """Return a node, unchanged, as the prompt contains it."""
         return self.rendering.render(index, self.views[index].text or "")
 
     def cost(self, index: int) -> int:
-        """Return what a textless node adds to the prompt, in tokens: its metadata, if it shows any."""
+        """Return the tokens that a textless node adds to the prompt: those of its metadata, if it shows any."""
         shown = self.shown(index)
         return self.counter.count(shown + self.rendering.separator) if shown else 0
 
+    def packed(self, max_tokens: int, policy: DocumentPolicy) -> Packing:
+        """Return the packing of the nodes with text."""
+        query, rendering = self.query, self.rendering
+        return pack_documents(self.views, max_tokens, self.counter, query=query, policy=policy, rendering=rendering)
+
     def joined_tokens(self, kept: Sequence[int], texts: Mapping[int, str]) -> int:
-        """Return what nodes count as the prompt joins them; what shows nothing has no place there."""
+        """Return the tokens of nodes as the prompt joins them; nodes that show nothing are left out."""
         shown = (self.rendering.render(i, texts[i]) if i in texts else self.shown(i) for i in kept)
         return self.counter.count(self.rendering.separator.join(filter(None, shown)))
 
 
 def choose(given: NodesToPack, policy: DocumentPolicy) -> Packing:
-    """Choose what to keep of nodes, so that they count at most `max_tokens` as the prompt joins them.
+    """Choose nodes that have at most `max_tokens` tokens as the prompt joins them.
 
-    Textless nodes that show nothing cost nothing and stay. Of those that show metadata the best ones stay, where not
-    everything fits: they take at most half of the budget from nodes with text.
+    Textless nodes that show nothing cost nothing and are kept. Where not everything fits, the best of those that show
+    metadata are kept, and take at most half of the budget from nodes with text.
     """
     beside = chosen_textless(given.textless, given.views, policy)
     packing = _packed(given, policy, beside, given.max_tokens)
     if packing.tokens > given.max_tokens:
-        beside = _within(given, beside, given.max_tokens // 2 if given.readable else given.max_tokens)
+        held, left = [], given.max_tokens // 2 if given.readable else given.max_tokens
+        for index in beside:
+            if (cost := given.cost(index)) <= left:
+                held.append(index)
+                left -= cost
+        beside = tuple(held)
         packing = _packed(given, policy, beside, given.max_tokens - sum(map(given.cost, beside)))
     while packing.tokens > given.max_tokens:
-        # Joined they may count more than one by one.
+        # Joined they may have more tokens than one by one.
         last = next(index for index in reversed(beside) if given.cost(index))
         beside = tuple(index for index in beside if index != last)
         packing = _packed(given, policy, beside, given.max_tokens - sum(map(given.cost, beside)))
@@ -84,41 +94,16 @@ def least_policy(policy: DocumentPolicy) -> DocumentPolicy:
 
 
 def choose_least(given: NodesToPack, policy: DocumentPolicy) -> Packing:
-    """Keep the best part of the best node that any of fits, beside what costs nothing, whatever its score is."""
-    packing = pack_documents(
-        given.views,
-        given.max_tokens,
-        given.counter,
-        query=given.query,
-        policy=least_policy(policy),
-        rendering=given.rendering,
-    )
+    """Keep textless nodes that cost nothing, and the best part of the best node of which any part fits."""
+    packing = given.packed(given.max_tokens, least_policy(policy))
     free = [index for index in chosen_textless(given.textless, given.views, policy) if not given.shown(index)]
     return _with_textless(given, packing, policy, free)
 
 
-def _within(given: NodesToPack, textless: Sequence[int], room: int) -> tuple[int, ...]:
-    """Return the textless nodes that `room` tokens hold, best first."""
-    held: list[int] = []
-    for index in textless:
-        cost = given.cost(index)
-        if cost <= room:
-            held.append(index)
-            room -= cost
-    return tuple(held)
-
-
-def _packed(given: NodesToPack, policy: DocumentPolicy, beside: Sequence[int], room: int) -> Packing:
-    """Pack the nodes with text into `room` tokens and put textless ones beside them."""
+def _packed(given: NodesToPack, policy: DocumentPolicy, beside: Sequence[int], max_tokens: int) -> Packing:
+    """Pack the nodes with text into `max_tokens` and put textless ones among them."""
     places = None if policy.max_documents is None else policy.max_documents - len(beside)
-    packing = pack_documents(
-        given.views,
-        0 if places == 0 else room,
-        given.counter,
-        query=given.query,
-        policy=replace(policy, max_documents=places or None),
-        rendering=given.rendering,
-    )
+    packing = given.packed(0 if places == 0 else max_tokens, replace(policy, max_documents=places or None))
     if places == 0:
         counted_out: dict[int, DropReason] = {i: "count" for i, why in packing.dropped.items() if why == "budget"}
         packing = replace(packing, dropped=MappingProxyType({**packing.dropped, **counted_out}))
@@ -147,18 +132,18 @@ def _with_textless(given: NodesToPack, packing: Packing, policy: DocumentPolicy,
 
 
 def carries_media(node: BaseNode) -> bool:
-    """Tell whether a node holds an image, a sound or a film, or says where one is. Nothing is loaded."""
+    """Return whether a node holds an image, a recording or a video, or says where one is. Nothing is loaded."""
     fields = vars(node)
     return any(fields.get(name) for name in _MEDIA)
 
 
 def textless_nodes(nodes: Sequence[NodeWithScore], views: Sequence[Document]) -> frozenset[int]:
-    """Return the nodes of media that have no text."""
+    """Return the indices of media nodes without text."""
     return frozenset(i for i, item in enumerate(nodes) if is_blank(views[i]) and carries_media(item.node))
 
 
 def chosen_textless(textless: Collection[int], views: Sequence[Document], policy: DocumentPolicy) -> tuple[int, ...]:
-    """Return those of the textless nodes that a policy keeps whatever the budget, best first.
+    """Return the textless nodes that a policy would keep without a budget, best first.
 
     Its `min_score` and its `max_documents` apply to all nodes alike.
     """
@@ -172,7 +157,7 @@ def chosen_textless(textless: Collection[int], views: Sequence[Document], policy
 
 
 def in_their_places(kept: Sequence[int], textless: Iterable[int]) -> tuple[int, ...]:
-    """Return kept nodes with further ones among them, each behind the nearest kept one that it came behind."""
+    """Return kept nodes with textless ones among them, each after the nearest kept node that it followed before."""
     order = list(kept)
     for index in sorted(textless):
         before = max((other for other in order if other < index), default=None)

@@ -1,4 +1,4 @@
-"""A memory that is a list of messages and nothing else."""
+"""A memory that is a list of messages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from llama_index.core.memory import BaseMemory
 
 
 class MessageListMemory(BaseMemory):
-    """Keeps every message, in the process.
+    """Keeps every message, in the process: the default inner memory of a `ContextOptimizerMemory`.
 
-    It is what a `ContextOptimizerMemory` stores messages in that is given no other memory. LlamaIndex's own simplest
-    one counts tokens with a tokenizer that it makes the whole process's, and cannot be stored with every release of
-    pydantic.
+    LlamaIndex's simplest memory sets a tokenizer for the whole process to count with, and cannot be stored with every
+    release of pydantic.
     """
 
     _messages: list[ChatMessage] = PrivateAttr(default_factory=list)
@@ -27,7 +26,7 @@ class MessageListMemory(BaseMemory):
 
     @classmethod
     def from_defaults(cls, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> MessageListMemory:
-        """Return a memory that holds these messages.
+        """Return a memory with these messages.
 
         Raises:
             TypeError: There is any other argument.
@@ -52,7 +51,7 @@ class MessageListMemory(BaseMemory):
         self._messages.append(message)
 
     def set(self, messages: list[ChatMessage]) -> None:
-        """Hold these messages and no others."""
+        """Replace all messages by these."""
         self._messages = list(messages)
 
     def reset(self) -> None:

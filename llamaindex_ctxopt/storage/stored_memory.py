@@ -1,4 +1,4 @@
-"""The messages that a memory of LlamaIndex stores: read, dumped, and loaded again."""
+"""Reads all messages of a memory of LlamaIndex, and dumps and loads the memory."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _FIELDS: Mapping[type, Sequence[str]] = {
     ChatSummaryMemoryBuffer: ("token_limit", "chat_store_key", "summarize_prompt", "count_initial_tokens"),
     Memory: ("token_limit", "token_flush_size", "chat_history_token_ratio", "session_id"),
 }
-"""What makes a stock memory again beside its messages."""
+"""The fields from which a stock memory is made again, beside its messages."""
 
 
 def stored_messages(
     memory: BaseMemory, query: str | ChatMessage | None, arguments: Mapping[str, Any]
 ) -> list[ChatMessage]:
-    """Return what a memory holds, before anything is cut.
+    """Return all messages of a memory, before anything is cut.
 
     Args:
         memory: The memory.
-        query: What is asked now.
-        arguments: Further arguments for a memory that is asked by its own `get`.
+        query: The user's question.
+        arguments: Further arguments for the `get` of a memory that may add something to what is stored.
     """
     if _only_cuts(memory):
         return list(memory.get_all())
@@ -50,10 +50,7 @@ async def astored_messages(
 
 
 def _only_cuts(memory: BaseMemory) -> bool:
-    """Tell whether the `get` of a memory adds nothing to what is stored, and only leaves something out.
-
-    A subclass with a `get` of its own may add something.
-    """
+    """Return whether the `get` of a memory only leaves messages out. One of a subclass may add some."""
     if isinstance(memory, Memory) and memory.memory_blocks:
         return False
     kind = type(memory)
@@ -63,10 +60,10 @@ def _only_cuts(memory: BaseMemory) -> bool:
 def state_of_memory(memory: BaseMemory) -> dict[str, Any]:
     """Return a memory as plain values, ready for JSON.
 
-    LlamaIndex's own dumps of the stock memories cannot be loaded again, or cannot be made, depending on the release of
-    pydantic. Of those the messages and the figures are stored; a database that holds them stays where it is, and what
-    is loaded is in the process. A model that summarizes is not stored. Of any other memory it is the memory's own
-    `to_dict`.
+    LlamaIndex's own dumps of its memories cannot be loaded again, or cannot be made, depending on the release of
+    pydantic. For these memories, messages and figures are returned. A database with the messages is not changed, and
+    the loaded memory keeps them in the process. A model that summarizes is left out. For any other memory, its own
+    `to_dict` is used.
 
     Raises:
         ValueError: The memory cannot be stored.
@@ -100,7 +97,7 @@ def memory_from_state(state: Mapping[str, Any]) -> BaseMemory:
     """Return the memory that `state_of_memory` described.
 
     Raises:
-        TypeError: What is named is no class of a memory.
+        TypeError: The stored name is not that of a memory class.
     """
     kind: Any = import_module(state["module"])
     for name in state["name"].split("."):

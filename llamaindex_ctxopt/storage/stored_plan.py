@@ -1,4 +1,4 @@
-"""What a memory fits its conversation by, as plain values: limits that were worked out, and what is sent beside it."""
+"""Stores and loads the plan of a memory as plain values: computed limits, settings, and what is sent beside it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,30 @@ _PLAIN = (str, int, float, type(None))
 def state_of_plan(plan: EnginePlan) -> dict[str, Any]:
     """Return a plan as plain values, ready for JSON.
 
-    The model is its name, and the prompts of an engine are not in it. Functions among the settings that only listen or
-    count are left out.
+    The model is stored by its name. The prompts of an engine, `on_report` and a function as `token_counter` are left
+    out.
 
     Raises:
-        ValueError: The policy of the history holds functions or objects, which cannot be stored.
+        ValueError: The policy of the history has functions or objects, which cannot be stored.
     """
-    budget, preamble = plan.model_budget.budget, plan.preamble
+    budget, preamble, settings = plan.model_budget.budget, plan.preamble, plan.settings
+    history = plain_fields(settings.history)
+    code = [name for name, value in history.items() if not isinstance(value, _PLAIN)]
+    if code:
+        message = (
+            f"`history` cannot be stored with {', '.join(code)}, since functions and objects cannot; make it without, "
+            "or make a new memory from the stored messages"
+        )
+        raise ValueError(message)
     return {
         "llm": budget.window.model if budget.window else None,
-        "settings": {**{name: getattr(budget, name) for name in _LIMITS}, **_state_of_settings(plan.settings)},
+        "settings": {
+            **{name: getattr(budget, name) for name in _LIMITS},
+            **{name: getattr(settings, name) for name in _CHOICES},
+            "shares": plain_fields(settings.shares),
+            "history": history,
+            "token_counter": settings.token_counter if isinstance(settings.token_counter, str) else None,
+        },
         "system_prompt": preamble.system_prompt,
         "prefix_messages": [message.model_dump(mode="json") for message in preamble.messages],
         "tools": [dict(schema) if isinstance(schema, Mapping) else schema for schema in plan.model_budget.schemas],
@@ -37,10 +51,10 @@ def state_of_plan(plan: EnginePlan) -> dict[str, Any]:
 
 
 def plan_from_state(state: Mapping[str, Any], owner: str) -> EnginePlan:
-    """Return the plan that `state_of_plan` described, for an engine of which nothing is known.
+    """Return the plan that `state_of_plan` described, for an engine that is not known.
 
     Args:
-        state: What was stored.
+        state: The stored plan.
         owner: Whose settings they are, for error messages.
     """
     messages = tuple(ChatMessage.model_validate(message) for message in state["prefix_messages"])
@@ -50,20 +64,3 @@ def plan_from_state(state: Mapping[str, Any], owner: str) -> EnginePlan:
         preamble=Preamble(system_prompt=state["system_prompt"], messages=messages),
         schemas=tuple(state["tools"]),
     )
-
-
-def _state_of_settings(settings: FitSettings) -> dict[str, Any]:
-    history = plain_fields(settings.history)
-    code = [name for name, value in history.items() if not isinstance(value, _PLAIN)]
-    if code:
-        message = (
-            f"`history` cannot be stored with {', '.join(code)}, since functions and objects cannot; make it without, "
-            "or make the memory anew from the stored messages"
-        )
-        raise ValueError(message)
-    return {
-        **{name: getattr(settings, name) for name in _CHOICES},
-        "shares": plain_fields(settings.shares),
-        "history": history,
-        "token_counter": settings.token_counter if isinstance(settings.token_counter, str) else None,
-    }

@@ -101,7 +101,7 @@ def test_i5_an_llm_that_is_none_is_a_type_error() -> None:
 
 @pytest.mark.parametrize("query", [3, ["kiln"], b"kiln"])
 def test_i5_other_kinds_of_query_are_a_type_error(query: Any) -> None:
-    with pytest.raises(TypeError, match="the query must be a QueryBundle, a text or None, got"):
+    with pytest.raises(TypeError, match="the query must be a QueryBundle, a string or None, got"):
         ContextOptimizerPostprocessor(max_tokens=9).postprocess_nodes([], query)
 
 
@@ -251,5 +251,5 @@ async def test_i5_a_planner_decides_in_its_place() -> None:
 )
 def test_i5_what_belongs_to_a_planner_has_nothing_of_its_own(attempt: Any, message: str) -> None:
     planned = ContextOptimizerPostprocessor.of_planner(FirstNode())
-    with pytest.raises(ValueError, match=f"shares the budget of a EngineOptimizer: .*{message}"):
+    with pytest.raises(ValueError, match=f"shares the budget of an EngineOptimizer: .*{message}"):
         attempt(planned)

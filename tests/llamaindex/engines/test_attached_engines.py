@@ -1,4 +1,4 @@
-"""What is read from an engine: what it sends counts what its framing says."""
+"""What is read from an engine: a request has the tokens that its renderer counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 
 from chat_engine_runs import FIVE, ScriptedRetriever, nodes_of, preset_history
 from ctxopt_core import ContextBudgetError
-from ctxopt_core.fitting.measured_request import as_given
+from ctxopt_core.adapters import count_request
 from llamaindex_ctxopt import EngineOptimizer
 from llamaindex_ctxopt.engines.attached_engine import read_engine
 from llamaindex_ctxopt.engines.engine_request import EngineRequest
@@ -54,14 +54,13 @@ def citing(llm: LLM, size: int = 512) -> CitationQueryEngine:
 
 
 def counted(engine: Any, llm: LLM, history: Sequence[ChatMessage] = ()) -> int:
-    """Return what the framing of an engine counts for the request as it is sent, in tokens."""
+    """Return the tokens that the renderer of an engine counts for the request as it is sent."""
     optimizer = EngineOptimizer(llm=llm)
     assert optimizer.attach(engine) is engine
     fitting = optimizer._planner.plan.documents
     assert fitting is not None
-    given, renderer = fitting._framed(EngineRequest(query=QUESTION, nodes=FIVE, messages=history))
-    subject = fitting._subject(given, replace(renderer, rule=None))
-    return subject.count(as_given(subject))
+    given, renderer = fitting._rendered(EngineRequest(query=QUESTION, nodes=FIVE, messages=history))
+    return count_request(given, fitting.model_budget.counter, replace(renderer, rule=None))
 
 
 def sent(engine: Any, llm: Any) -> int:
@@ -93,7 +92,7 @@ def sent(engine: Any, llm: Any) -> int:
     ],
 )
 @pytest.mark.parametrize("role", [MessageRole.SYSTEM, MessageRole.USER])
-def test_i7_a_chat_engine_sends_what_its_framing_says(
+def test_i7_a_chat_engine_sends_what_its_renderer_counts(
     kind: Any, options: dict[str, Any], role: MessageRole, history: list[ChatMessage]
 ) -> None:
     llm = chat_llm(system_role=role)
@@ -102,7 +101,7 @@ def test_i7_a_chat_engine_sends_what_its_framing_says(
 
 
 @pytest.mark.parametrize("mode", ["compact", "tree_summarize", "simple_summarize", "generation", "refine"])
-def test_i7_a_query_engine_sends_what_its_framing_says(mode: Any) -> None:
+def test_i7_a_query_engine_sends_what_its_renderer_counts(mode: Any) -> None:
     llm = chat_llm()
     engine = query_engine(mode, llm)
     if mode == "generation":

@@ -219,7 +219,7 @@ def test_issue_16125_what_is_left_out_to_condense_a_history_is_reported_and_logg
     assert report is not None
     left_out = 40 - sum(message.content in {given.content for given in history} for message in kept)
     assert left_out >= 20
-    assert f"{left_out} messages have no room in the prompt that condenses the history" in report.notes
+    assert f"{left_out} messages do not fit into the prompt that condenses the history" in report.notes
     assert [record.ctxopt["record"] for record in caplog.records] == ["context_budget", "prompt_budget"]  # type: ignore[attr-defined]
 
 

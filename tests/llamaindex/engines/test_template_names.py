@@ -18,17 +18,17 @@ from chat_engine_runs import FIVE, ScriptedRetriever, preset_history
 from ctxopt_core import ContextBudgetError
 from hostile_text import hostile_text
 from llamaindex_ctxopt import EngineOptimizer
-from llamaindex_ctxopt.engines.template_names import filled_names, neutralized
+from llamaindex_ctxopt.engines.template_names import escape_template_names, template_names
 from llamaindex_messages import PNG
 from made_up_texts import text_of
 from scripted_llms import ModelCall, ScriptedLLM
 
-NAMES = filled_names()
+NAMES = template_names()
 QUESTION = "Which lantern is broken?"
 
 
 def changed(text: str, names: frozenset[str] = NAMES) -> str:
-    messages, _ = neutralized([ChatMessage(content=text)], names)
+    messages, _ = escape_template_names([ChatMessage(content=text)], names)
     return messages[0].content or ""
 
 
@@ -76,15 +76,15 @@ def test_i6_h22_the_originals_stay_and_what_needs_nothing_is_the_same_object() -
         ChatMessage(role="assistant", blocks=[TextBlock(text="Plain."), call, image, TextBlock(text="{query_str}")]),
     ]
     before = copy.deepcopy(messages)
-    left, count = neutralized(messages, NAMES)
+    left, count = escape_template_names(messages, NAMES)
     assert count == 2
     assert messages == before
     assert [new is old for new, old in zip(left, messages, strict=True)] == [False, True, True, False]
     assert all(new is old for new, old in zip(left[3].blocks[:3], messages[3].blocks[:3], strict=True))
     assert left[3].blocks[1] is call
-    assert neutralized(messages[1:3], NAMES) == (messages[1:3], 0)
+    assert escape_template_names(messages[1:3], NAMES) == (messages[1:3], 0)
     plain = messages[1:3]
-    assert neutralized(plain, NAMES)[0] is plain
+    assert escape_template_names(plain, NAMES)[0] is plain
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_i6_h22_the_originals_stay_and_what_needs_nothing_is_the_same_object() -
     ],
 )
 def test_i6_names_of_an_engines_own_templates_are_known(prompt: Any, name: str) -> None:
-    names = filled_names([prompt])
+    names = template_names([prompt])
     assert name in names
     assert names >= NAMES
 
@@ -107,12 +107,12 @@ def engine_with(
     history: list[ChatMessage],
     kind: Any = ContextChatEngine,
     *,
-    neutralize: bool = True,
+    escape: bool = True,
     window: int = 4_000,
     nodes: Sequence[NodeWithScore] = FIVE,
 ) -> tuple[Any, ScriptedLLM, EngineOptimizer]:
     llm = ScriptedLLM(context_window=window)
-    optimizer = EngineOptimizer(llm=llm, neutralize=neutralize)
+    optimizer = EngineOptimizer(llm=llm, escape_template_names=escape)
     memory = optimizer.memory()
     memory.set(history)
     engine = kind.from_defaults(
@@ -141,7 +141,7 @@ def test_i6_documents_are_sent_once_whatever_the_history_says(kind: Any, role: s
     assert "Print { context_str } and { query_str } and {unknown}." in answering.text
     report = optimizer.last_report
     assert report is not None
-    assert any("neutralized in 2 messages" in note for note in report.notes)
+    assert any("escaped in 2 messages" in note for note in report.notes)
     assert "Print {context_str}" in (engine.chat_history[0].content or "")
     assert llm.over == []
 
@@ -150,21 +150,21 @@ def test_i6_a_history_without_names_has_no_note() -> None:
     engine, _, optimizer = engine_with(preset_history(4))
     engine.chat(QUESTION)
     assert optimizer.last_report is not None
-    assert not any("neutralized" in note for note in optimizer.last_report.notes)
+    assert not any("escaped" in note for note in optimizer.last_report.notes)
 
 
 @pytest.mark.parametrize("messages", [0, 4, 60])
 @pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
 def test_i6_what_an_engine_fills_in_is_counted_where_it_is_left(kind: Any, messages: int) -> None:
     twice = ChatMessage(content="Print {context_str}, since {query_str}.")
-    engine, llm, optimizer = engine_with([twice, *preset_history(messages)], kind, neutralize=False)
+    engine, llm, optimizer = engine_with([twice, *preset_history(messages)], kind, escape=False)
     engine.chat(QUESTION)
     answering = [call for call in llm.calls if "complete" not in call.method]
     assert len(answering) == 1
     assert documents_in(answering[0]) == 2
     assert answering[0].tokens <= 4_000 - 256 - 500
     assert optimizer.last_report is not None
-    assert not any("neutralized" in note for note in optimizer.last_report.notes)
+    assert not any("escaped" in note for note in optimizer.last_report.notes)
 
 
 CITED = CitationBlock(
@@ -177,19 +177,19 @@ CITABLE = CitableBlock(title="Log", source="log", content=[TextBlock(text="See {
 def test_i6_names_inside_cited_blocks_are_defused_too(block: Any) -> None:
     before = copy.deepcopy(block)
     messages = [ChatMessage(role="assistant", blocks=[TextBlock(text="Plain."), block])]
-    left, count = neutralized(messages, NAMES)
+    left, count = escape_template_names(messages, NAMES)
     filled = ChatPromptTemplate.from_messages(list(left)).format_messages(**dict.fromkeys(NAMES, "FILLED"))
     assert (count, block) == (1, before)
     assert "FILLED" not in str(filled[0].blocks)
-    assert neutralized(left, NAMES) == (left, 0)
+    assert escape_template_names(left, NAMES) == (left, 0)
 
 
-@pytest.mark.parametrize("neutralize", [False, True])
-def test_i6_a_long_question_is_not_sent_again_by_a_cited_block(neutralize: bool) -> None:
+@pytest.mark.parametrize("escape", [False, True])
+def test_i6_a_long_question_is_not_sent_again_by_a_cited_block(escape: bool) -> None:
     """Filled in, the question stood in the history six times, and LlamaIndex had no context size left."""
     quoted = CITED.model_copy(update={"cited_content": TextBlock(text="{query_str} " * 6)})
     stored = [ChatMessage(role="assistant", blocks=[quoted]), *preset_history(4)]
-    engine, llm, _ = engine_with(stored, neutralize=neutralize)
+    engine, llm, _ = engine_with(stored, escape=escape)
     engine.chat(text_of("A long question:", 1_000))
     assert len(llm.calls) == 1
     assert llm.over == []
@@ -200,7 +200,7 @@ def test_i6_what_is_filled_in_beside_the_best_node_alone_is_counted() -> None:
     """The node has more to show than text to cut, so that it is kept behind the fit, where its copies count, too."""
     node = TextNode(text="Short.", metadata={"title": text_of("A title:", 600)})
     names = ChatMessage(role="assistant", content="{context_str} " * 12)
-    engine, llm, _ = engine_with([names], neutralize=False, nodes=[NodeWithScore(node=node, score=1.0)])
-    with pytest.raises(ContextBudgetError, match="no node has room beside the history"):
+    engine, llm, _ = engine_with([names], escape=False, nodes=[NodeWithScore(node=node, score=1.0)])
+    with pytest.raises(ContextBudgetError, match="no node fits beside the history"):
         engine.chat(QUESTION)
     assert llm.calls == []

@@ -228,7 +228,7 @@ def test_i6_what_an_optimizer_sends_beside_the_history_is_counted_by_a_loaded_me
         system_prompt=text_of("System:", 500),
         prefix_messages=[ChatMessage(content=text_of("Example:", 200))],
         tools=[tool],
-        neutralize=False,
+        escape_template_names=False,
     )
     memory = optimizer.memory()
     memory.set([*long_chat(40), ChatMessage(content="What is {query_str}?"), ChatMessage("Braces.", role="assistant")])

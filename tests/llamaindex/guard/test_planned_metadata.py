@@ -8,8 +8,7 @@ from llama_index.core.indices.prompt_helper import PromptHelper
 from llama_index.core.llms import ChatMessage
 from llama_index.core.prompts import PromptTemplate
 
-from llamaindex_ctxopt import with_optimizer
-from llamaindex_ctxopt.guard.reported_metadata import planned_metadata
+from llamaindex_ctxopt.guard.llm import planned_metadata, with_optimizer
 from llamaindex_ctxopt.settings import FitSettings
 from scripted_llms import ScriptedLLM
 
