@@ -107,6 +107,14 @@ class Section:
     Raises:
         TypeError: `name` is no string, or `entries` is no sequence of strings.
         ValueError: `name` is empty, or `max_tokens` is no number of tokens.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, Section, fit
+        >>> notes = Section(name="memories", entries=["Likes tea.", "Lives in Quillmere."], max_tokens=35)
+        >>> request = ContextRequest(query="word " * 20, sections=[notes])
+        >>> fitted = fit(request, ContextBudget(max_input_tokens=145), counter=CallableCounter(len))
+        >>> fitted.sections
+        (('Lives in Quillmere.',),)
     """
 
     name: str

@@ -33,9 +33,9 @@ class FittedContext(Displayed):
         >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, Message, fit
         >>> chat = [Message(role="user", content="word " * 30), Message(role="assistant", content="Yes.")]
         >>> request = ContextRequest(history=[*chat, Message(role="user", content="And now?")])
-        >>> fitted = fit(request, ContextBudget(max_input_tokens=100), counter=CallableCounter(len))
-        >>> fitted.history.kept, [message.role for message in fitted.messages()]
-        ((2,), ['user'])
+        >>> fitted = fit(request, ContextBudget(max_input_tokens=50), counter=CallableCounter(len))
+        >>> fitted.history.kept, [message.content for message in fitted.messages()]
+        ((0, 1, 2), ['word word', 'Yes.', 'And now?'])
     """
 
     request: ContextRequest

@@ -199,15 +199,15 @@ def test_h18_the_row_of_a_whole_section_is_counted_when_it_is_asked_for():
 @pytest.mark.parametrize(
     ("fields", "error", "message"),
     [
-        ({"name": 7}, TypeError, "`name` of a section must be a text, got int"),
+        ({"name": 7}, TypeError, "`name` of a section must be a string, got int"),
         ({"name": ""}, ValueError, "`name` of a section must not be empty"),
         (
             {"entries": "text"},
             TypeError,
-            "`entries` of section 'm' must be a sequence .* put a single text into a list",
+            "`entries` of section 'm' must be a sequence .* put a single string into a list",
         ),
-        ({"entries": None}, TypeError, "must be a sequence of texts, oldest first, got NoneType"),
-        ({"entries": ["a", None]}, TypeError, "must be texts, got NoneType"),
+        ({"entries": None}, TypeError, "must be a sequence of strings, oldest first, got NoneType"),
+        ({"entries": ["a", None]}, TypeError, "must be strings, got NoneType"),
         (
             {"max_tokens": -1},
             ValueError,
