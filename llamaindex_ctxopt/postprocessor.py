@@ -109,7 +109,8 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
             self._planner = context
             return
         self._check_limits()
-        settings = FitSettings(max_input_tokens=self.max_tokens, token_counter=self.token_counter)
+        given = {"max_input_tokens": self.max_tokens, "token_counter": self.token_counter}
+        settings = FitSettings.of(given, type(self).__name__)
         self._model_budget = settings.model_budget(self.model if self.llm is None else self.llm)
         self._budget = self.max_tokens or tokens_of_share(self.share, self._model_budget.budget)
 

@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
 
-from ctxopt_core import DocumentPolicy, FitReport, HistoryPolicy, Shares
+from ctxopt_core import DocumentPolicy, FitReport, Shares
 from ctxopt_core.adapters import (
+    BudgetSettings,
     FitOptions,
     ModelBudget,
-    OnUnknownModel,
-    Overflow,
     Percent,
     RequestSettings,
-    UserCatalog,
     as_value,
     checked_share,
-    model_budget_of,
     optional_token_amount,
+    options_of,
     plain_fields,
     reject_unknown_settings,
-    token_amount,
 )
 from llamaindex_ctxopt.models.model_settings import chosen_tokenizer, optional_settings
 
-_LIMITS = ("context_window", "max_input_tokens", "output_reserve", "target_tokens")
-_VALUES: Mapping[str, Any] = {"shares": Shares, "documents": DocumentPolicy, "history": HistoryPolicy}
-_BUDGET_SETTINGS = (
-    *_LIMITS,
-    "safety_margin",
-    "trigger",
-    "shares",
-    "prices",
-    "attachment_tokens",
-    "on_unknown_model",
-    "catalog",
-)
+_LIMITS = tuple(setting.name for setting in fields(BudgetSettings))
+_OPTIONS = tuple(option.name for option in fields(FitOptions))
 Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
 """A percentage above 0, or None."""
 
@@ -67,55 +54,25 @@ class FitSettingValues(RequestSettings, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitSettings:
-    """How requests are fitted; the fields are those of `FitSettingValues`.
+    """How requests are fitted.
+
+    Args:
+        limits: How much fits.
+        options: How requests are cut.
+        on_report: Called with the report of each request.
 
     Raises:
-        ValueError: A setting is out of its range.
-        TypeError: A setting has a type that it cannot have.
+        TypeError: `on_report` cannot be called.
     """
 
-    context_window: int | None = None
-    max_input_tokens: int | None = None
-    output_reserve: int | None = None
-    safety_margin: int = 0
-    target_tokens: int | None = None
-    trigger: float = 1.0
-    shares: Shares = field(default_factory=Shares)
-    documents: DocumentPolicy = field(default_factory=DocumentPolicy)
-    history: HistoryPolicy = field(default_factory=HistoryPolicy)
-    protect: tuple[str, ...] = ("query",)
-    ranking_query: str = ""
-    overflow: Overflow = "error"
-    token_counter: object = None
-    prices: Mapping[str, Any] | None = None
-    attachment_tokens: Mapping[str, int] | None = None
-    on_unknown_model: OnUnknownModel = "fallback"
-    catalog: UserCatalog | None = None
+    limits: BudgetSettings
+    options: FitOptions
     on_report: Callable[[FitReport], None] | None = None
-    options: FitOptions = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("context_window", "max_input_tokens", "target_tokens"):
-            object.__setattr__(self, name, optional_token_amount(name, getattr(self, name)))
-        object.__setattr__(
-            self, "output_reserve", optional_token_amount("output_reserve", self.output_reserve, minimum=0)
-        )
-        object.__setattr__(self, "safety_margin", token_amount("safety_margin", self.safety_margin, minimum=0))
-        for name, kind in _VALUES.items():
-            object.__setattr__(self, name, as_value(kind, getattr(self, name), name=name))
-        protect = (self.protect,) if isinstance(self.protect, str) else tuple(self.protect)
-        object.__setattr__(self, "protect", protect)
         if self.on_report is not None and not callable(self.on_report):
             message = f"`on_report` must be a function of a FitReport, got {type(self.on_report).__name__}"
             raise TypeError(message)
-        options = FitOptions(
-            documents=self.documents,
-            history=self.history,
-            protect=frozenset(protect),
-            ranking_query=self.ranking_query,
-            overflow=self.overflow,
-        )
-        object.__setattr__(self, "options", options)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], owner: str) -> FitSettings:
@@ -130,11 +87,21 @@ class FitSettings:
             ValueError: A setting is out of its range.
         """
         reject_unknown_settings(given, FitSettingValues.__annotations__, owner)
-        return cls(**given)
+        limits = {name: given[name] for name in _LIMITS if name in given}
+        if "shares" in limits:
+            limits["shares"] = as_value(Shares, limits["shares"], name="shares")
+        options: Any = {"protect": ("query",), **{name: given[name] for name in _OPTIONS if name in given}}
+        return cls(
+            limits=BudgetSettings(**limits),
+            options=options_of(options),
+            on_report=given.get("on_report"),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings by their names."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+        limits = {name: getattr(self.limits, name) for name in _LIMITS}
+        options = {name: getattr(self.options, name) for name in _OPTIONS}
+        return {**limits, **options, "protect": tuple(sorted(self.options.protect)), "on_report": self.on_report}
 
     def model_budget(self, llm: object, schemas: Sequence[Mapping[str, Any] | str] = ()) -> ModelBudget:
         """Return budget and token counter for a model.
@@ -147,12 +114,10 @@ class FitSettings:
             ValueError: Neither the model nor the settings give a limit.
             TypeError: `llm` is no model.
         """
-        return model_budget_of(
-            optional_settings(llm),
-            token_counter=chosen_tokenizer() if self.token_counter is None else self.token_counter,
-            tools=tuple(schemas),
-            **{name: getattr(self, name) for name in _BUDGET_SETTINGS},
-        )
+        limits = self.limits
+        if limits.token_counter is None:
+            limits = replace(limits, token_counter=chosen_tokenizer())
+        return limits.model_budget(optional_settings(llm), schemas)
 
     def report(self, report: FitReport) -> FitReport:
         """Pass the report of a fit to `on_report`, and return it."""

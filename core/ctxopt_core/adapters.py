@@ -12,14 +12,7 @@ The guide "Write an adapter" has a complete one. What is listed here changes onl
 
 from __future__ import annotations
 
-from ctxopt_core.budget.model_budget import (
-    LIMITS,
-    BudgetSettings,
-    ModelBudget,
-    checked_share,
-    model_budget_of,
-    tokens_of_share,
-)
+from ctxopt_core.budget.model_budget import LIMITS, BudgetSettings, ModelBudget, checked_share, tokens_of_share
 from ctxopt_core.budget.shares import Component, Percent
 from ctxopt_core.conversation.conversation import (
     TOKENS_PER_MESSAGE,
@@ -33,14 +26,7 @@ from ctxopt_core.documents.ranking import ScoreOrder, by_score, score_of
 from ctxopt_core.documents.rendering import DocumentRendering
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fit_request import fit_with, fitted_with
-from ctxopt_core.fitting.measured_request import (
-    MeasuredRequest,
-    as_given,
-    count_request,
-    documents_need,
-    fits,
-    measure_needs,
-)
+from ctxopt_core.fitting.measured_request import MeasuredRequest, count_request, documents_need, fits, measure_needs
 from ctxopt_core.fitting.optimized_model import OptimizedModel, empty_model
 from ctxopt_core.fitting.options import (
     FitOptions,
@@ -48,6 +34,7 @@ from ctxopt_core.fitting.options import (
     RequestSettings,
     as_value,
     copy_with,
+    options_of,
     plain_fields,
     reject_unknown_settings,
 )
@@ -118,7 +105,6 @@ __all__ = [
     "StoredResult",
     "UserCatalog",
     "arguments_text",
-    "as_given",
     "as_value",
     "by_score",
     "call_of",
@@ -144,8 +130,8 @@ __all__ = [
     "measure_needs",
     "message_from_openai",
     "message_tokens",
-    "model_budget_of",
     "optional_token_amount",
+    "options_of",
     "packed_report",
     "placeholder_openai",
     "plain_fields",

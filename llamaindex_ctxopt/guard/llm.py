@@ -20,7 +20,7 @@ from llama_index.core.constants import DEFAULT_NUM_OUTPUTS
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
-from ctxopt_core.adapters import OptimizedModel, empty_model, in_worker
+from ctxopt_core.adapters import BudgetSettings, OptimizedModel, empty_model, in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
 from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER
@@ -91,7 +91,7 @@ class OptimizedLLM(OptimizedModel, _LLM):
     @property
     def metadata(self) -> LLMMetadata:
         """The metadata by which LlamaIndex plans requests: those of the LLM, within the limits of the settings."""
-        return planned_metadata(self.plain_metadata, self.fit_settings)
+        return planned_metadata(self.plain_metadata, self.fit_settings.limits)
 
     @property
     def plain_metadata(self) -> LLMMetadata:
@@ -194,7 +194,7 @@ def _optimized(llm: LLM, plain: type[LLM], settings: FitSettings) -> OptimizedLL
     return copied
 
 
-def planned_metadata(own: LLMMetadata, settings: FitSettings) -> LLMMetadata:
+def planned_metadata(own: LLMMetadata, settings: BudgetSettings) -> LLMMetadata:
     """Return the metadata of a model within the limits of `settings`, so that LlamaIndex packs as much as will fit.
 
     Many integrations report a `num_output` as large as the window for models with long answers. In LlamaIndex's

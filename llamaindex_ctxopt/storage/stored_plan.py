@@ -13,7 +13,6 @@ from llamaindex_ctxopt.engines.engine_prompts import Preamble
 from llamaindex_ctxopt.settings import FitSettings
 
 _LIMITS = ("context_window", "max_input_tokens", "output_reserve", "safety_margin", "target_tokens")
-_CHOICES = ("trigger", "protect", "ranking_query", "overflow")
 _PLAIN = (str, int, float, type(None))
 
 
@@ -26,8 +25,9 @@ def state_of_plan(plan: EnginePlan) -> dict[str, Any]:
     Raises:
         ValueError: The policy of the history has functions or objects, which cannot be stored.
     """
-    budget, preamble, settings = plan.model_budget.budget, plan.preamble, plan.settings
-    history = plain_fields(settings.history)
+    budget, preamble = plan.model_budget.budget, plan.preamble
+    limits, options = plan.settings.limits, plan.settings.options
+    history = plain_fields(options.history)
     code = [name for name, value in history.items() if not isinstance(value, _PLAIN)]
     if code:
         message = (
@@ -39,10 +39,13 @@ def state_of_plan(plan: EnginePlan) -> dict[str, Any]:
         "llm": budget.window.model if budget.window else None,
         "settings": {
             **{name: getattr(budget, name) for name in _LIMITS},
-            **{name: getattr(settings, name) for name in _CHOICES},
-            "shares": plain_fields(settings.shares),
+            "trigger": limits.trigger,
+            "shares": plain_fields(limits.shares),
+            "token_counter": limits.token_counter if isinstance(limits.token_counter, str) else None,
+            "protect": tuple(sorted(options.protect)),
+            "ranking_query": options.ranking_query,
+            "overflow": options.overflow,
             "history": history,
-            "token_counter": settings.token_counter if isinstance(settings.token_counter, str) else None,
         },
         "system_prompt": preamble.system_prompt,
         "prefix_messages": [message.model_dump(mode="json") for message in preamble.messages],

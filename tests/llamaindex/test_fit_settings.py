@@ -81,14 +81,17 @@ def test_values_may_be_mappings_and_digits() -> None:
         },
         "Test",
     )
-    assert settings.context_window == 4_000
-    assert settings.shares == Shares(history=30)
-    assert (settings.history, settings.documents) == (HistoryPolicy(placeholder_content="count"), DocumentPolicy())
-    assert settings.protect == ("query",)
-    assert FitSettings.of({"protect": "system"}, "Test").protect == ("system",)
+    assert settings.limits.context_window == 4_000
+    assert settings.limits.shares == Shares(history=30)
+    assert (settings.options.history, settings.options.documents) == (
+        HistoryPolicy(placeholder_content="count"),
+        DocumentPolicy(),
+    )
+    assert settings.options.protect == {"query"}
+    assert FitSettings.of({"protect": "system"}, "Test").options.protect == {"system"}
     assert set(settings.as_dict()) == set(FitSettingValues.__annotations__)
     assert FitSettings.of(settings.as_dict(), "Test") == settings
-    assert FitSettings.of({**settings.as_dict(), "target_tokens": 9}, "Test").target_tokens == 9
+    assert FitSettings.of({**settings.as_dict(), "target_tokens": 9}, "Test").limits.target_tokens == 9
     with pytest.raises(ValueError, match="target_tokens"):
         FitSettings.of({**settings.as_dict(), "target_tokens": 0}, "Test")
 

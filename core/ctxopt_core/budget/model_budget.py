@@ -144,13 +144,6 @@ class BudgetSettings:
         return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
 
 
-def model_budget_of(
-    settings: ModelInfo | None, *, tools: tuple[Mapping[str, Any] | str, ...] = (), **given: Any
-) -> ModelBudget:
-    """Return budget, counter and schemas for what a model says about itself, or for explicit numbers alone."""
-    return BudgetSettings(**given).model_budget(settings, tools)
-
-
 def _answer_reserve(settings: ModelInfo, window: ModelWindow) -> int | None:
     """The model's own answer limit, but at most half of the window: many are set to all that the model could answer."""
     if settings.answer_tokens is None or window.context_window is None:

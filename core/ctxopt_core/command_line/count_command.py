@@ -50,9 +50,11 @@ def _request_or_text(file: Path, line: int | None) -> tuple[RequestFile | None, 
 def _figures(choices: FittingChoices, stored: RequestFile | None, text: str) -> dict[str, Any]:
     named = None if stored is None else stored.settings.name
     limited = choices.sets_limit or named is not None
-    if not limited and choices.tokenizer is None:
+    if not limited and choices.limits.token_counter is None:
         raise click.UsageError(_NO_TOKENIZER)
-    known = RequestFitter(choices if limited else replace(choices, target_tokens=_ANY_LIMIT)).model_budget(stored)
+    if not limited:
+        choices = replace(choices, limits=replace(choices.limits, target_tokens=_ANY_LIMIT))
+    known = RequestFitter(choices).model_budget(stored)
     if stored is None:
         tokens, kind = known.counter.count(text), "text"
     else:
@@ -68,6 +70,7 @@ def _figures(choices: FittingChoices, stored: RequestFile | None, text: str) -> 
 
 def _own_tokenizer(choices: FittingChoices, known: ModelBudget) -> dict[str, Any]:
     """Return the figures of the tokenizer that replaces the model's; none where the model's is used."""
-    if choices.tokenizer is None and known.budget.window is not None:
+    if choices.limits.token_counter is None and known.budget.window is not None:
         return {}
-    return {"tokenizer": choices.tokenizer or known.counter.name, "exact": known.counter.exact, "safety factor": None}
+    name = choices.limits.token_counter or known.counter.name
+    return {"tokenizer": name, "exact": known.counter.exact, "safety factor": None}

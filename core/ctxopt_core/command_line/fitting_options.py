@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from ctxopt_core.budget.model_budget import BudgetSettings
 from ctxopt_core.budget.shares import COMPONENTS, Shares
 from ctxopt_core.command_line.errors import plain_warnings
 from ctxopt_core.command_line.tokenizer_option import read_tokenizer
 from ctxopt_core.documents.policy import DocumentPolicy, Selection
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknownModel
 
 Strategy = Literal["auto", "turns", "sliding_window", "relevance"]
 """The strategies that call no model."""
@@ -24,37 +24,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittingChoices:
-    """The values of the options of a command.
+    """What the options of a command say.
 
     Args:
-        model: The model, in place of the one that a request names.
-        tokenizer: The tokenizer, in place of the model's.
-        context_window: The window, in tokens.
-        max_input_tokens: The input limit, in tokens.
-        output_reserve: Tokens kept free for the answer.
-        safety_margin: Further tokens kept free.
-        target_tokens: A custom limit for the whole request, in tokens.
-        shares: The components' guarantees.
-        on_unknown_model: What to do about a model whose window is not known.
+        model: The model that replaces the one that a request names.
+        limits: How much fits.
         fit: How requests are cut.
     """
 
     model: str | None = None
-    tokenizer: str | None = None
-    context_window: int | None = None
-    max_input_tokens: int | None = None
-    output_reserve: int | None = None
-    safety_margin: int = 0
-    target_tokens: int | None = None
-    shares: Shares = field(default_factory=Shares)
-    on_unknown_model: OnUnknownModel = "fallback"
+    limits: BudgetSettings = field(default_factory=BudgetSettings)
     fit: FitOptions = field(default_factory=FitOptions)
 
     @property
     def sets_limit(self) -> bool:
-        """Whether the options say how much fits, whatever model a request names."""
-        given = (self.model, self.context_window, self.max_input_tokens, self.target_tokens)
-        return any(limit is not None for limit in given)
+        """Whether the options alone say how much fits, whatever a request names."""
+        return self.model is not None or self.limits.gives_limit
 
 
 def _read_shares(ctx: click.Context, param: click.Parameter, value: str) -> Shares:
@@ -161,7 +146,9 @@ def choices_of(
     selection: Selection = "auto",
     protect: tuple[str, ...] = (),
     ranking_query: str = "",
-    **others: Any,
+    model: str | None = None,
+    tokenizer: str | None = None,
+    **limits: Any,
 ) -> FittingChoices:
     """Return the choices for the options of a command.
 
@@ -174,4 +161,4 @@ def choices_of(
         protect=frozenset(protect),
         ranking_query=ranking_query,
     )
-    return FittingChoices(fit=fit, **others)
+    return FittingChoices(model=model, limits=BudgetSettings(token_counter=tokenizer, **limits), fit=fit)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
-from ctxopt_core.budget.model_budget import ModelBudget, model_budget_of
+from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.command_line.errors import DoesNotFitError, one_line
 from ctxopt_core.command_line.explanation import Explained, explain
 from ctxopt_core.command_line.fitting_options import FittingChoices
@@ -72,23 +73,12 @@ class RequestFitter:
         choices = self._choices
         if model is None and not choices.sets_limit:
             raise ValueError(_NO_LIMIT)
-        settings = None if model is None else ModelInfo(name=model, answer_tokens=answer_tokens)
-        return model_budget_of(
-            settings,
-            token_counter=choices.tokenizer,
-            output_reserve=self._reserve(model, answer_tokens),
-            safety_margin=choices.safety_margin,
-            trigger=1.0,
-            shares=choices.shares,
-            on_unknown_model=choices.on_unknown_model,
-            context_window=choices.context_window,
-            max_input_tokens=choices.max_input_tokens,
-            target_tokens=choices.target_tokens,
-        )
+        limits = replace(choices.limits, output_reserve=self._reserve(model, answer_tokens))
+        return limits.model_budget(None if model is None else ModelInfo(name=model, answer_tokens=answer_tokens))
 
     def _reserve(self, model: str | None, answer_tokens: int | None) -> int | None:
         """Return the tokens that are kept free for the answer; None leaves it to the model."""
-        given, window = self._choices.output_reserve, self._choices.context_window
+        given, window = self._choices.limits.output_reserve, self._choices.limits.context_window
         if given is not None or model is not None or window is None or answer_tokens is None:
             return given
         return min(answer_tokens, window // 2)

@@ -8,8 +8,8 @@ from llama_index.core.indices.prompt_helper import PromptHelper
 from llama_index.core.llms import ChatMessage
 from llama_index.core.prompts import PromptTemplate
 
+from ctxopt_core.adapters import BudgetSettings
 from llamaindex_ctxopt.guard.llm import planned_metadata, with_optimizer
-from llamaindex_ctxopt.settings import FitSettings
 from scripted_llms import ScriptedLLM
 
 PROMPT = PromptTemplate("{context_str}\nAnswer: {query_str}")
@@ -36,7 +36,7 @@ PROMPT = PromptTemplate("{context_str}\nAnswer: {query_str}")
 def test_the_limits_of_the_settings_are_what_llamaindex_plans_by(own, settings, planned):
     metadata = LLMMetadata(context_window=own[0], num_output=own[1], model_name="gpt-4", is_chat_model=True)
 
-    found = planned_metadata(metadata, FitSettings(**settings))
+    found = planned_metadata(metadata, BudgetSettings(**settings))
 
     assert (found.context_window, found.num_output) == planned
     assert (found.model_name, found.is_chat_model) == ("gpt-4", True)

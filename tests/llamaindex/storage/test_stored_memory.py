@@ -180,7 +180,10 @@ def test_i6_limits_shares_and_policy_survive(settings: dict[str, Any], stored_an
         getattr(old.model_budget.budget, name) for name in LIMITS
     ]
     assert new.model_budget.budget.input_budget == old.model_budget.budget.input_budget
-    assert (new.settings.history, new.settings.protect) == (old.settings.history, old.settings.protect)
+    assert (new.settings.options.history, new.settings.options.protect) == (
+        old.settings.options.history,
+        old.settings.options.protect,
+    )
     assert loaded.get() == memory.get()
     assert loaded.to_dict() == memory.to_dict()
 
