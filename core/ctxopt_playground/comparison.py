@@ -12,7 +12,7 @@ from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.request import ContextRequest
-from ctxopt_core.sweeps.trials import Trial, read_whole, trials
+from ctxopt_core.sweeps.run_sweep import Trial, read_whole, trials
 from ctxopt_playground.settings import ComparedStrategy, PlaygroundSettings
 
 

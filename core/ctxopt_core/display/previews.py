@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from heapq import nlargest
 
-from ctxopt_core.display.document_table import outcome_in_words, shown_indices
+from ctxopt_core.display.report_sheet import outcome_in_words, shown_indices
 from ctxopt_core.display.sheet import Row, Sheet, Table, more_rows
 from ctxopt_core.fitting.fitted_context import FittedContext, shortened_message
 from ctxopt_core.messages.message import Message

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ctxopt_core.display.document_table import document_points, document_table, have_scores
-from ctxopt_core.display.sheet import (
-    FULL,
-    Bar,
-    Row,
-    Segment,
-    Sheet,
-    Table,
-    filled,
-    in_words,
-    more_rows,
-    segments,
-)
+from ctxopt_core.display.sheet import FULL, Bar, Point, Row, Segment, Sheet, Table, filled, in_words, more_rows
+from ctxopt_core.documents.ranking import as_float
 from ctxopt_core.reports.fit_report import FitReport
-from ctxopt_core.reports.rows import HistoryReport, Stretch
+from ctxopt_core.reports.rows import DocumentReport, HistoryReport, Stretch
+from ctxopt_core.text.display_text import preview
 
-_MOST_SECTIONS = 40  # rows: as many as of documents
+MOST_ROWS = 40  # rows of a table: about a screen; `to_dict` has them all
+_MOST_POINTS = 1_000  # points of a figure: more of them cover each other, and each takes time to draw
+_LONGEST_ID = 60  # characters: a URL is still recognized, and the other columns stay in sight
+_LARGEST_DRAWN = 1e300  # a score: an axis goes beyond its largest point, and must not go beyond the largest float
+_SCORED = ("document", "score", "tokens", "density", "outcome")
+_WITHOUT_SCORES = ("document", "tokens", "outcome")
 MOST_NOTES = 20  # sentences: a report with more of them would be nothing but notes
 # Times the window: a request that is larger than that is not drawn on the same scale, since nothing would be seen of
 # the window beside it.
@@ -38,7 +33,7 @@ def sheet_of_report(report: FitReport) -> Sheet:
         title = f"The request fits as it is: {report.tokens_after:,} {allowed}"
     tables = [_parts_table(report)]
     if report.documents:
-        tables.append(document_table(report.documents, report.document_tokens))
+        tables.append(_document_table(report.documents, report.document_tokens))
     if report.history.messages:
         tables.append(_history_table(report.history, strip))
     if report.sections:
@@ -49,7 +44,7 @@ def sheet_of_report(report: FitReport) -> Sheet:
         bars=(*window_bars(report), *([history_bar(strip, "turns")] if strip else [])),
         tables=tuple(tables),
         notes=report.notes[:MOST_NOTES],
-        points=document_points(report.documents, report.document_tokens) if report.documents else (),
+        points=_document_points(report.documents, report.document_tokens) if report.documents else (),
     )
 
 
@@ -86,7 +81,7 @@ def _choices(report: FitReport) -> list[tuple[str, str]]:
         ("history strategy", report.strategy),
         ("fallback", report.fallback or ""),
         ("document selection", report.selection or ""),
-        ("score kept", score if have_scores(report.documents) else ""),
+        ("score kept", score if _have_scores(report.documents) else ""),
         ("score order reaches", "" if report.score_order_share is None else f"{report.score_order_share:.1%} of it"),
         ("repeats the request before", repeated),
     ]
@@ -131,7 +126,9 @@ def window_bars(report: FitReport) -> tuple[Bar, Bar]:
     return _scaled(
         Bar(
             label=f"Before: {report.tokens_before:,} tokens",
-            segments=segments({kind: before for kind, _, before, _ in parts if before is not None}),
+            segments=tuple(
+                Segment(name=kind, amount=given, kind=kind) for kind, _, given, _ in parts if given is not None
+            ),
         ),
         Bar(
             label=label,
@@ -196,7 +193,7 @@ def _history_table(history: HistoryReport, strip: Sequence[Stretch]) -> Table:
 
 def _section_table(report: FitReport) -> Table:
     given = list(zip(report.sections, report.section_tokens, strict=True))
-    shown, numeric = given[:_MOST_SECTIONS], ("entries", "kept", "tokens kept")
+    shown, numeric = given[:MOST_ROWS], ("entries", "kept", "tokens kept")
     return Table(
         caption="Sections",
         columns=("section", *numeric),
@@ -204,4 +201,74 @@ def _section_table(report: FitReport) -> Table:
         foreign=("section",),
         rows=tuple(Row(cells=(row.name, f"{row.entries:,}", f"{row.kept:,}", f"{tokens:,}")) for row, tokens in shown),
         more=more_rows(len(given), len(shown)),
+    )
+
+
+def _document_table(documents: Sequence[DocumentReport], tokens: Sequence[int]) -> Table:
+    """Return a table of documents in the order they came in; of many, half that are kept and half that are not."""
+    shown = shown_indices(documents, MOST_ROWS)
+    scored = _have_scores(documents)
+    names = _SCORED if scored else _WITHOUT_SCORES
+    states = [row.state for row in documents]
+    counts = {state: states.count(state) for state in ("kept", "partial", "dropped")}
+    return Table(
+        caption=f"Documents: {in_words(counts)}" + (" (density: score for 1,000 tokens)" if scored else ""),
+        columns=names,
+        numeric=("score", "tokens", "density"),
+        foreign=("document",),
+        rows=tuple(_document_row(documents[index], tokens[index], names) for index in shown),
+        more=more_rows(len(documents), len(shown)),
+    )
+
+
+def _document_row(row: DocumentReport, tokens: int, names: Sequence[str]) -> Row:
+    score = as_float(row.score)  # it may be any number, even one that is too large for a float
+    cells = {
+        "document": preview(row.id, _LONGEST_ID),
+        "score": "" if score is None else f"{score:.3g}",
+        "tokens": f"{tokens:,}",
+        "density": "" if score is None or not tokens else f"{score * 1_000 / tokens:.3g}",
+        "outcome": outcome_in_words(row),
+    }
+    return Row(cells=tuple(cells[name] for name in names), kind=row.state)
+
+
+def _have_scores(documents: Sequence[DocumentReport]) -> bool:
+    """Return whether any document came with a score."""
+    return any(row.score is not None for row in documents)
+
+
+def outcome_in_words(row: DocumentReport) -> str:
+    """Return the state of a document, with the reason."""
+    return row.state + (f" ({row.reason}{', outranks a kept one' if row.outranked else ''})" if row.reason else "")
+
+
+def _document_points(documents: Sequence[DocumentReport], tokens: Sequence[int]) -> tuple[Point, ...]:
+    """Return the documents with a score that can be drawn as points, the most informative of them if there are many."""
+    found: list[Point] = []
+    for index in _most_informative(documents)[:_MOST_POINTS]:
+        score = as_float(documents[index].score)
+        if score is not None and abs(score) <= _LARGEST_DRAWN:
+            found.append(Point(tokens=tokens[index], score=score, kind=documents[index].state))
+    return tuple(found)
+
+
+def shown_indices(documents: Sequence[DocumentReport], most: int) -> list[int]:
+    """Return at most `most` documents in the order in which they came: half of them kept, half dropped."""
+    first = _most_informative(documents)
+    kept = [index for index in first if documents[index].state != "dropped"]
+    return half_and_half(kept, [index for index in first if documents[index].state == "dropped"], most)
+
+
+def half_and_half(first: Sequence[int], second: Sequence[int], most: int) -> list[int]:
+    """Return at most `most` indices in ascending order, half of each where both have so many."""
+    of_second = min(len(second), max(most // 2, most - len(first)))
+    return sorted((*first[: most - of_second], *second[:of_second]))
+
+
+def _most_informative(documents: Sequence[DocumentReport]) -> list[int]:
+    """Return all documents by index: first those too big rather than too bad, then partial, dropped and kept ones."""
+    order = ("partial", "dropped", "kept")
+    return sorted(
+        range(len(documents)), key=lambda index: (not documents[index].outranked, order.index(documents[index].state))
     )

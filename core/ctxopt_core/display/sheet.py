@@ -106,16 +106,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """All that is shown of one value.
-
-    Args:
-        title: What it is.
-        facts: Names and values.
-        bars: Bars.
-        tables: Tables.
-        notes: Sentences.
-        points: Documents by tokens and score, for a figure.
-    """
+    """All that is shown of one value. Facts are names with values, notes are sentences, points are for a figure."""
 
     title: str
     facts: tuple[tuple[str, str], ...] = ()

@@ -6,16 +6,13 @@ from collections import Counter
 from functools import singledispatch
 
 from ctxopt_core.budget.shares import Allocation
-from ctxopt_core.display.document_table import half_and_half
-from ctxopt_core.display.report_sheet import MOST_NOTES, history_bar, sheet_of_report
+from ctxopt_core.display.report_sheet import MOST_NOTES, MOST_ROWS, half_and_half, history_bar, sheet_of_report
 from ctxopt_core.display.sheet import Bar, Row, Sheet, Table, filled, in_words, more_rows, segments
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.report_builder import message_stretches
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.reports.fit_report import FitReport
-
-_MOST_ROWS = 40  # rows: as many documents as a report shows
 
 
 @singledispatch
@@ -72,7 +69,7 @@ def _(packing: Packing) -> Sheet:
 
 def _packing_table(packing: Packing) -> Table:
     dropped = list(dict.fromkeys((*packing.notable_drops, *packing.dropped)))
-    shown = half_and_half((*packing.partial, *packing.whole), dropped, _MOST_ROWS)
+    shown = half_and_half((*packing.partial, *packing.whole), dropped, MOST_ROWS)
     ranks = {index: rank for rank, index in enumerate(packing.ranking, start=1)}
     rows = []
     for index in shown:

@@ -13,6 +13,13 @@ from ctxopt_core.reports.rows import ComponentReport, DocumentReport, HistoryRep
 if TYPE_CHECKING:
     from ctxopt_core.models.prices import Prices, RequestCost
 
+# The attributes that the stored form of a report holds as they are, in its order.
+_LIMITS = ("model", "context_window", "window_source", "encoding", "exact", "input_budget", "reserve", "fixed")
+_FIGURES = ("tokens_before", "tokens_after", "tokens_saved", "ratio", "within_budget", "unchanged")
+_SELECTION = ("cumulative_score", "selection", "score_order_share", "reused_prefix_tokens")
+# Those that an event holds as they are: nothing is counted for an event.
+_LIMITS_OF_EVENT = ("model", "context_window", "encoding", "exact", "input_budget", "reserve", "fixed")
+
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport(Displayed):
@@ -174,26 +181,10 @@ class FitReport(Displayed):
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values, ready for JSON."""
         return {
-            "model": self.model,
-            "context_window": self.context_window,
-            "window_source": self.window_source,
-            "encoding": self.encoding,
-            "exact": self.exact,
-            "input_budget": self.input_budget,
-            "reserve": self.reserve,
-            "fixed": self.fixed,
-            "tokens_before": self.tokens_before,
-            "tokens_after": self.tokens_after,
-            "tokens_saved": self.tokens_saved,
-            "ratio": self.ratio,
-            "within_budget": self.within_budget,
-            "unchanged": self.unchanged,
+            **{name: getattr(self, name) for name in _LIMITS + _FIGURES},
             "components": {name: asdict(component) for name, component in self.components.items()},
             "documents": _with_tokens(self.documents, self.document_tokens),
-            "cumulative_score": self.cumulative_score,
-            "selection": self.selection,
-            "score_order_share": self.score_order_share,
-            "reused_prefix_tokens": self.reused_prefix_tokens,
+            **{name: getattr(self, name) for name in _SELECTION},
             "history": {
                 **asdict(self.history),
                 "dropped": self.history.dropped,
@@ -212,13 +203,7 @@ class FitReport(Displayed):
         # Sections that were not cut are as large as they came, and are not counted for this.
         tokens = (None,) * len(self.sections) if self.unchanged else self.section_tokens
         return {
-            "model": self.model,
-            "context_window": self.context_window,
-            "encoding": self.encoding,
-            "exact": self.exact,
-            "input_budget": self.input_budget,
-            "reserve": self.reserve,
-            "fixed": self.fixed,
+            **{name: getattr(self, name) for name in _LIMITS_OF_EVENT},
             "tokens_after": self.counted_after,
             "unchanged": self.unchanged,
             "documents": {state: states.count(state) for state in ("kept", "partial", "dropped")},

@@ -10,11 +10,8 @@ from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.messages.message import Message
 from ctxopt_core.request import ContextRequest
 
-EvidenceFunction: TypeAlias = Callable[[FittedContext], float]
-"""Returns how good a fitted request is, as any finite number; more is better."""
-
-Evidence: TypeAlias = EvidenceFunction | Sequence[str] | str
-"""A function, or strings that must survive."""
+Evidence: TypeAlias = Callable[[FittedContext], float] | Sequence[str] | str
+"""Strings that must survive, or a function that returns how good a fitted request is as a finite number."""
 
 Measure: TypeAlias = Callable[[int, FittedContext], "float | None"]
 """Returns the evidence in a fitted request, given the index of the request that it was made from."""
@@ -25,14 +22,6 @@ def evidence_measure(evidence: Evidence | None, requests: Sequence[ContextReques
 
     With strings it looks for those that the uncut request has. It returns the share of them that is found, letter by
     letter, in what is kept; None for a request that has none of them.
-
-    Args:
-        evidence: A function, strings, or None for no evidence.
-        requests: The requests that will be fitted.
-
-    Raises:
-        TypeError: `evidence` is none of these.
-        ValueError: No string is given, one is blank, or one is in none of the requests.
     """
     if evidence is None:
         return lambda _index, _fitted: None

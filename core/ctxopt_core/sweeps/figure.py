@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 
 from ctxopt_core.budget.shares import COMPONENTS
 from ctxopt_core.display.figure import SheetFigure
-from ctxopt_core.sweeps.curves import Curve
+from ctxopt_core.sweeps.rows import Curve
 from ctxopt_core.text.display_text import preview
 
 # The colors of Okabe and Ito that read on white. Markers and dashes tell the curves apart without them.

@@ -1,9 +1,11 @@
-"""One row of a sweep: a setting, and the figures of a request that was fitted with it."""
+"""The rows of a sweep, and the curves through them."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from math import fsum
 from typing import Any
 
 from ctxopt_core.budget.shares import COMPONENTS
@@ -82,6 +84,7 @@ COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(SweepRow))
 """The names of all columns, in their order."""
 
 TEXT_COLUMNS = frozenset({"strategy", "selection", "fallback", "error"})
+_NUMBER_COLUMNS = tuple(name for name in COLUMNS if name not in TEXT_COLUMNS)
 DECIMAL_COLUMNS = frozenset(
     {"fraction", "ratio", "evidence", "cost", "cost_saved", *(f"{name}_share" for name in COMPONENTS)}
 )
@@ -89,25 +92,64 @@ DECIMAL_COLUMNS = frozenset(
 
 def figure_columns(report: FitReport) -> dict[str, Any]:
     """Return the columns of the figures of a report."""
-    components = report.components
+    components, history, cost = report.components, report.history, report.cost
     documents = Counter(row.state for row in report.documents)
-    cost = report.cost
+    whole = ("fixed", "tokens_before", "tokens_after", "tokens_saved", "ratio", "fallback")
     return {
-        "fixed": report.fixed,
+        **{name: getattr(report, name) for name in whole},
         **{f"{name}_before": components[name].before for name in COMPONENTS},
         **{f"{name}_after": components[name].after for name in COMPONENTS},
-        "tokens_before": report.tokens_before,
-        "tokens_after": report.tokens_after,
-        "tokens_saved": report.tokens_saved,
-        "ratio": report.ratio,
-        "documents_kept": documents["kept"],
-        "documents_partial": documents["partial"],
-        "documents_dropped": documents["dropped"],
-        "messages_kept": report.history.kept,
-        "messages_shortened": report.history.shortened,
-        "messages_summarized": report.history.summarized,
-        "messages_dropped": report.history.dropped,
+        **{f"documents_{state}": documents[state] for state in ("kept", "partial", "dropped")},
+        **{f"messages_{name}": getattr(history, name) for name in ("kept", "shortened", "summarized", "dropped")},
         "cost": None if cost is None else cost.input,
         "cost_saved": None if cost is None else cost.saved,
-        "fallback": report.fallback,
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One curve: its name, and its points by ascending `x`."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+def curves_of(rows: Sequence[SweepRow], x: str, y: str, by: str | None) -> tuple[Curve, ...]:
+    """Return a curve for each value of `by` with the mean of `y` at each `x`; no point where a row has an error."""
+    for name, column in (("x", x), ("y", y)):
+        _check_column(name, column, _NUMBER_COLUMNS)
+        if all(getattr(row, column) is None for row in rows):
+            remedy = "give `evidence` to `sweep`, or " if column == "evidence" else ""
+            message = f"`{name}` must be a column with numbers, but no row has `{column}`; {remedy}choose another one"
+            raise ValueError(message)
+    if by is not None:
+        _check_column("by", by, ("shares", *COLUMNS))
+    grouped: dict[str, dict[float, list[SweepRow]]] = {}
+    for row in rows:
+        at = getattr(row, x)
+        if at is not None:
+            group = "" if by is None else shares_of(row) if by == "shares" else str(getattr(row, by))
+            grouped.setdefault(group, {}).setdefault(at, []).append(row)
+    curves = (Curve(name=name, points=_means(groups, y)) for name, groups in grouped.items())
+    return tuple(curve for curve in curves if curve.points)
+
+
+def shares_of(row: SweepRow) -> str:
+    """Return the four shares of a row in percent, like `10/15/50/25`."""
+    return "/".join(f"{getattr(row, f'{name}_share'):g}" for name in COMPONENTS)
+
+
+def _means(groups: dict[float, list[SweepRow]], y: str) -> tuple[tuple[float, float], ...]:
+    points: list[tuple[float, float]] = []
+    for at in sorted(groups):
+        rows = groups[at]
+        found: list[Any] = [value for row in rows if (value := getattr(row, y)) is not None]
+        if found and not any(row.error for row in rows):
+            points.append((at, fsum(found) / len(found)))
+    return tuple(points)
+
+
+def _check_column(name: str, column: object, allowed: Sequence[str]) -> None:
+    if column not in allowed:
+        message = f"`{name}` must be one of {', '.join(allowed)}, got {column!r}"
+        raise ValueError(message)

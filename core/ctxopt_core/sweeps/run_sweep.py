@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from typing import Protocol
 
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fitting.fit_request import fitted_with
+from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
@@ -17,11 +22,12 @@ from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices, read_prices
 from ctxopt_core.models.resolve_window import resolve_window
 from ctxopt_core.request import ContextRequest
+from ctxopt_core.runtime.optional_packages import needs
 from ctxopt_core.sweeps.evidence import Evidence, evidence_measure
-from ctxopt_core.sweeps.progress import Progress, with_progress
 from ctxopt_core.sweeps.rows import SweepRow, figure_columns
 from ctxopt_core.sweeps.settings import (
     BudgetSetting,
+    Cut,
     DocumentsSetting,
     SharesSetting,
     StrategySetting,
@@ -30,9 +36,22 @@ from ctxopt_core.sweeps.settings import (
     read_cuts,
 )
 from ctxopt_core.sweeps.table import Sweep
-from ctxopt_core.sweeps.trials import read_whole, trials
+from ctxopt_core.text.display_text import preview
 
 _QUARTERS = (0.25, 0.5, 0.75, 1.0)  # parts of the uncut request
+_LONGEST_REASON = 1_000  # characters of an error: one that quotes a whole text must not fill the table
+_NO_TQDM = "a progress bar needs tqdm; install it with: pip install 'ctxopt-core[notebook]', or give a function"
+
+
+class Progress(Protocol):
+    """A function that is called as the work goes on.
+
+    1. It is called once with `done` 0 before the work begins, and once after each piece of it.
+    2. It is called on the thread that works. What it raises ends the work.
+    """
+
+    def __call__(self, done: int, total: int, /) -> object:
+        """Note that `done` of `total` pieces are done."""
 
 
 def sweep(
@@ -136,4 +155,72 @@ def sweep(
                 )
 
     total = len(requests) * len(tried) * len(cuts)
-    return Sweep(rows=tuple(with_progress(rows(), total, progress=progress)))
+    return Sweep(rows=tuple(_with_progress(rows(), total, progress=progress)))
+
+
+def _with_progress(rows: Iterator[SweepRow], total: int, *, progress: Progress | bool | None) -> Iterator[SweepRow]:
+    """Return the rows, each of which is made as it is read, and report each one that was read to `progress`."""
+    if progress is None or progress is False:
+        yield from rows
+    elif progress is True:
+        with needs("tqdm", _NO_TQDM):
+            from tqdm.auto import tqdm
+        yield from tqdm(rows, total=total)
+    elif callable(progress):
+        progress(0, total)
+        for done, row in enumerate(rows, start=1):
+            yield row
+            progress(done, total)
+    else:
+        message = f"`progress` must be True, None or a function of (done, total), got {type(progress).__name__}"
+        raise TypeError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One way to fit a request, and its result.
+
+    Args:
+        cut: How the request was cut.
+        budget: The budget, with the shares of this cut.
+        fitted: The fitted request; None where it cannot be made to fit.
+        error: Why it cannot; None where it fits.
+    """
+
+    cut: Cut
+    budget: ContextBudget
+    fitted: FittedContext | None = None
+    error: str | None = None
+
+
+def trials(
+    request: ContextRequest,
+    budget: ContextBudget,
+    cuts: Iterable[Cut],
+    counter: TokenCounter,
+    renderer: RequestRenderer,
+    options: FitOptions,
+) -> Iterator[Trial]:
+    """Yield the result of each cut of a request that `read_whole` returned. Nothing is sent, so nothing is logged."""
+    counts: Mapping[str, int] | None = None  # the whole request is counted once, for the first report
+    for cut in cuts:
+        shared = budget if cut.shares is None else replace(budget, shares=cut.shares)
+        chosen = replace(options, history=cut.history, documents=cut.documents)
+        try:
+            fitted = fitted_with(request, shared, counter, renderer, chosen)
+        except ContextBudgetError as error:
+            yield Trial(cut=cut, budget=shared, error=preview(str(error), _LONGEST_REASON))
+        else:
+            counts = fitted.report.count_before() if counts is None else counts
+            report = replace(fitted.report, count_before=partial(dict, counts))
+            yield Trial(cut=cut, budget=shared, fitted=replace(fitted, report=report))
+
+
+def read_whole(request: object) -> ContextRequest:
+    """Return a request with its lazy parts read, so that each message is converted once for all settings."""
+    if not isinstance(request, ContextRequest):
+        message = f"`request` must be a ContextRequest or several, got {type(request).__name__}"
+        raise TypeError(message)
+    history = request.history
+    messages = history if isinstance(history, (tuple, list)) else [history[i] for i in range(len(history))]
+    return replace(request, history=messages, documents=tuple(request.documents))

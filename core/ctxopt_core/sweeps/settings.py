@@ -86,12 +86,7 @@ def read_cuts(
     strategies: Iterable[StrategySetting] | StrategySetting | None,
     documents: Iterable[DocumentsSetting] | DocumentsSetting | None,
 ) -> tuple[Cut, ...]:
-    """Return the combinations of these settings, each checked, the last one varying fastest.
-
-    Raises:
-        ValueError: One is out of its range, or there is none of a kind.
-        TypeError: One has a type that it cannot have.
-    """
+    """Return the combinations of these settings, each checked, the last one varying fastest."""
     # A policy checks the name or the function that it is made of.
     histories = [
         HistoryPolicy(strategy=one)
@@ -115,25 +110,14 @@ def read_cuts(
 
 
 def read_budgets(given: Iterable[BudgetSetting] | BudgetSetting) -> tuple[BudgetSetting, ...]:
-    """Return the budgets, each checked.
-
-    Raises:
-        ValueError: One is out of its range, or there is none.
-    """
+    """Return the budgets, each checked."""
     return tuple(map(_budget, _several("budgets", given)))
 
 
 def budget_for(
     asked: BudgetSetting, window: ModelWindow | None, prices: Prices, uncut_tokens: Callable[[], int]
 ) -> ContextBudget:
-    """Return the budget for a setting.
-
-    Args:
-        asked: The setting, as `read_budgets` returns it.
-        window: The window of the model that budgets in tokens and parts are for.
-        prices: The caller's prices, by model id.
-        uncut_tokens: Returns the tokens of the uncut request, for a budget that is a part of them.
-    """
+    """Return the budget for a checked setting; `uncut_tokens` counts the uncut request, for a budget that is a part."""
     if isinstance(asked, ContextBudget):
         return replace(asked, prices={**asked.prices, **prices}) if prices else asked
     if isinstance(asked, float):

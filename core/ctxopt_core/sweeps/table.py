@@ -12,8 +12,7 @@ from ctxopt_core.display.sheet import Row, Sheet, Table, filled
 from ctxopt_core.display.sheets import sheet_of
 from ctxopt_core.displayed import NO_MATPLOTLIB, Displayed
 from ctxopt_core.runtime.optional_packages import needs
-from ctxopt_core.sweeps.curves import curves_of, shares_of
-from ctxopt_core.sweeps.rows import COLUMNS, DECIMAL_COLUMNS, TEXT_COLUMNS, SweepRow
+from ctxopt_core.sweeps.rows import COLUMNS, DECIMAL_COLUMNS, TEXT_COLUMNS, SweepRow, curves_of, shares_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 
 from ctxopt_core import HistoryPolicy, counter_for, sweep
-from ctxopt_core.sweeps.curves import Curve, curves_of
-from ctxopt_core.sweeps.rows import SweepRow
+from ctxopt_core.sweeps.rows import Curve, SweepRow, curves_of
 from ctxopt_core.sweeps.table import Sweep
 from gate_requests import gate_request
 
