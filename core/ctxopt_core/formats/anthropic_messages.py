@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ctxopt_core.formats.content_parts import text_of
+from ctxopt_core.formats.content_blocks import text_of
 from ctxopt_core.formats.openai_messages import (
     message_from_openai,
     placeholder_openai,

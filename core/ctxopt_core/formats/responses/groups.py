@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ctxopt_core.formats.content_parts import TEXT_KINDS, kind_of, text_of
+from ctxopt_core.formats.content_blocks import TEXT_KINDS, kind_of, text_of
 from ctxopt_core.messages.placeholder import is_placeholder_message
 
 Item = Mapping[str, Any]

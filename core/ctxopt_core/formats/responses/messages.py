@@ -13,8 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE
-from ctxopt_core.formats.content_blocks import Assembly, ContentBuilder, take_apart
-from ctxopt_core.formats.content_parts import TEXT_KINDS, kind_of, text_of, verbatim_texts
+from ctxopt_core.formats.content_blocks import (
+    TEXT_KINDS,
+    Assembly,
+    ContentBuilder,
+    kind_of,
+    take_apart,
+    text_of,
+    verbatim_texts,
+)
 from ctxopt_core.formats.media import facts_of
 from ctxopt_core.formats.responses.groups import (
     MESSAGE,
