@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from ctxopt_core.formats.content_blocks import CALL_KINDS, RESULT_KIND, TEXT_KINDS, kind_of
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS
@@ -49,23 +49,14 @@ def check(value: object, rule: Rule, place: str) -> None:
     if value is None and not rule.required:
         return
     if not isinstance(value, rule.kinds) or isinstance(value, bool):
-        refuse(value, rule, place)
+        message = f"`{place}` must be {rule.be}, got {type(value).__name__}; {rule.remedy}"
+        raise TypeError(message)
     if isinstance(value, Mapping):
         for name, field in (rule.fields(value) if rule.fields else {}).items():
             check(value.get(name), field, f"{place}.{name}" if place else name)
     elif rule.items is not None and isinstance(value, Sequence) and not isinstance(value, str):
         for position, item in enumerate(value):
             check(item, rule.items, f"{place}[{position}]")
-
-
-def refuse(value: object, rule: Rule, place: str) -> NoReturn:
-    """Refuse a value: where it is, what it must be, what it is, what to do.
-
-    Raises:
-        TypeError: Always.
-    """
-    message = f"`{place}` must be {rule.be}, got {type(value).__name__}; {rule.remedy}"
-    raise TypeError(message)
 
 
 def list_of(items: Rule | None, be: str, remedy: str = _NONE) -> Rule:

@@ -182,7 +182,7 @@ def test_a_request_that_readers_would_read_differently_is_not_counted_as_a_text(
 
 @pytest.mark.parametrize("text", ['{"n": NaN}', '{"n": 1, "n": 2}', '[{"messages": [NaN}]'])
 def test_other_texts_are_counted_whatever_their_numbers_and_keys(text):
-    assert "a text" in run("count", "-", "-m", "gpt-4", given=text).stdout
+    assert "counted as     text" in run("count", "-", "-m", "gpt-4", given=text).stdout
 
 
 @pytest.mark.parametrize("content", [b"", b" \r\n", b"\xef\xbb\xbf\n"], ids=["empty", "blank", "a byte order mark"])
