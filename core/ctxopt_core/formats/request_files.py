@@ -19,8 +19,7 @@ from ctxopt_core.formats.checks import ARGUMENTS, MESSAGE, check, list_of
 from ctxopt_core.formats.json_values import RefusedJSONError, parsed
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
 from ctxopt_core.formats.responses.groups import is_list_of_items
-from ctxopt_core.formats.responses.messages import fitted_responses
-from ctxopt_core.formats.responses.requests import holds_input, items_of, places_of, read_items
+from ctxopt_core.formats.responses.messages import fitted_responses, holds_input, read_items
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message_views import MessageViews
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelInfo, first_name, first_tokens
@@ -112,7 +111,7 @@ def request_file(content: Any) -> RequestFile | None:
         if not isinstance(inside, Mapping):
             continue
         if not isinstance(inside.get("messages"), list) and holds_input(inside):
-            return _of_items(content, envelope, items_of(inside["input"]), inside)
+            return _of_items(content, envelope, inside["input"], inside)
         if any(isinstance(inside.get(key), list) for key in ("messages", "documents")):
             return _of_messages(content, envelope, inside.get("messages"), inside)
     return None
@@ -205,10 +204,11 @@ def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapp
     return RequestFile(content=content, envelope=envelope, messages=messages, shape=shape, request=request)
 
 
-def _of_items(content: Any, envelope: str | None, items: Sequence[Any], beside: Mapping[str, Any]) -> RequestFile:
+def _of_items(content: Any, envelope: str | None, given: str | list[Any], beside: Mapping[str, Any]) -> RequestFile:
     check(beside, ARGUMENTS, "")
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     views = read_items(items, beside)
-    _read_once(views, enumerate(places_of(views)))
+    _read_once(views, enumerate(views.places()))
     request = _request(beside, views, beside.get("instructions") or ())
     return RequestFile(content=content, envelope=envelope, messages=items, shape="responses", request=request)
 
