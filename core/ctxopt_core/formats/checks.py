@@ -36,12 +36,7 @@ class Rule:
 
 
 def check(value: object, rule: Rule, place: str) -> None:
-    """Check a value and all that is in it.
-
-    Args:
-        value: The value.
-        rule: What it must be.
-        place: Where it is, as in `messages[3]`; empty for the whole request.
+    """Check a value and all that is in it; `place` is where it is, as in `messages[3]`, empty for the whole request.
 
     Raises:
         TypeError: It or something in it is something else. The message says where, and what would be right.
