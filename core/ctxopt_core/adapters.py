@@ -40,8 +40,15 @@ from ctxopt_core.fitting.options import (
 )
 from ctxopt_core.fitting.report_builder import packed_report
 from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
-from ctxopt_core.formats.content_blocks import Content, ContentBuilder, extra_texts, put_together, take_apart
-from ctxopt_core.formats.content_parts import MEDIA_KEYS, verbatim_texts
+from ctxopt_core.formats.content_blocks import (
+    MEDIA_KEYS,
+    Content,
+    ContentBuilder,
+    extra_texts,
+    put_together,
+    take_apart,
+    verbatim_texts,
+)
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
     message_from_openai,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ctxopt_core.formats.fitted_files import as_json
+from ctxopt_core.formats.json_values import as_json
 
 TARGET, OUTPUT_RESERVE = 1_536, 512
 """Tokens of the request and of the answer: a window of 2,048, into which the example does not fit as it is."""

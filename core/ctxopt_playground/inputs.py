@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ctxopt_core.documents.document import Document
 from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.formats.fitted_files import as_json, fitted_content
-from ctxopt_core.formats.request_files import RequestFile
+from ctxopt_core.formats.json_values import as_json
+from ctxopt_core.formats.request_files import RequestFile, fitted_content
 from ctxopt_core.request import ContextRequest
 from ctxopt_playground.readers.documents import document_row
 from ctxopt_playground.readers.history import PastedHistory

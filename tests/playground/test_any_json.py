@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextBudgetError, fit
-from ctxopt_core.formats.fitted_files import as_json, fitted_content
+from ctxopt_core.formats.json_values import as_json
 from ctxopt_core.formats.openai_messages import message_from_openai
+from ctxopt_core.formats.request_files import fitted_content
 from ctxopt_playground.readers.history import history_of, read_history
 from ctxopt_playground.readers.json import UnreadablePasteError
 from hostile_text import openai_messages

@@ -15,7 +15,8 @@ from ctxopt_core.command_line.output import write_bytes
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import STANDARD, file_argument, holds_lines, line_option, request_of_file
 from ctxopt_core.command_line.run_record import RunRecord
-from ctxopt_core.formats.fitted_files import as_json, fitted_content
+from ctxopt_core.formats.json_values import as_json
+from ctxopt_core.formats.request_files import fitted_content
 from ctxopt_core.reports.fit_report import FitReport
 
 _written_file = click.Path(dir_okay=False, path_type=Path)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ctxopt_core.command_line.errors import REQUEST_ERRORS, DoesNotFitError, one_line
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import Line, decoded
-from ctxopt_core.formats.fitted_files import as_json, fitted_content
-from ctxopt_core.formats.request_files import read_request
+from ctxopt_core.formats.json_values import as_json
+from ctxopt_core.formats.request_files import fitted_content, read_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import file_argument, line_option, request_of_file
 from ctxopt_core.display.text import aligned
 from ctxopt_core.fitting.fitted_context import FittedContext
-from ctxopt_core.formats.fitted_files import as_json
+from ctxopt_core.formats.json_values import as_json
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.text.display_text import preview
 

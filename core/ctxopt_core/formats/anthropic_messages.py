@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ctxopt_core.formats.content_parts import text_of
+from ctxopt_core.formats.content_blocks import text_of
 from ctxopt_core.formats.openai_messages import (
     message_from_openai,
     placeholder_openai,
@@ -27,11 +27,7 @@ _SPEAKERS = frozenset({"user", "assistant"})
 
 
 class AnthropicMessages(LazyMessages[Mapping[str, Any]]):
-    """Lazy views of Anthropic-shaped messages.
-
-    Args:
-        mappings: The messages, oldest first.
-    """
+    """Lazy views of Anthropic-shaped messages, oldest first."""
 
     __slots__ = ()
 
@@ -61,10 +57,6 @@ def fitted_anthropic(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) 
     """Return the Anthropic-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder.
 
     Messages of one role that the trimming makes neighbors become one message, as the API itself would read them.
-
-    Args:
-        mappings: The messages that were given.
-        trimming: What is kept of them.
     """
     found: list[Mapping[str, Any]] = []
     before = -1
@@ -108,10 +100,8 @@ def fitted_anthropic_system(
 ) -> str | Sequence[Mapping[str, Any]] | None:
     """Return the `system` argument with the texts that are left of it: the very object where nothing was cut.
 
-    Args:
-        system: The argument that was given.
-        texts: One text for each of its blocks, as `FittedContext.system` has them. A block of which nothing is left
-            goes; any other keeps its `cache_control`, so that the prompt cache still hits.
+    `texts` has one text for each of its blocks, as `FittedContext.system` does. A block of which nothing is left goes;
+    any other keeps its `cache_control`, so that the prompt cache still hits.
     """
     if tuple(texts) == anthropic_system_texts(system) or system is None:
         return system

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
-from ctxopt_core.formats.content_parts import CALL_KINDS, RESULT_KIND, TEXT_KINDS, kind_of
+from ctxopt_core.formats.content_blocks import CALL_KINDS, RESULT_KIND, TEXT_KINDS, kind_of
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS
 from ctxopt_core.providers.tool_schemas import RESPONSE_FORMATS, SCHEMA_LISTS
 
@@ -36,12 +36,7 @@ class Rule:
 
 
 def check(value: object, rule: Rule, place: str) -> None:
-    """Check a value and all that is in it.
-
-    Args:
-        value: The value.
-        rule: What it must be.
-        place: Where it is, as in `messages[3]`; empty for the whole request.
+    """Check a value and all that is in it; `place` is where it is, as in `messages[3]`, empty for the whole request.
 
     Raises:
         TypeError: It or something in it is something else. The message says where, and what would be right.
@@ -49,7 +44,8 @@ def check(value: object, rule: Rule, place: str) -> None:
     if value is None and not rule.required:
         return
     if not isinstance(value, rule.kinds) or isinstance(value, bool):
-        refuse(value, rule, place)
+        message = f"`{place}` must be {rule.be}, got {type(value).__name__}; {rule.remedy}"
+        raise TypeError(message)
     if isinstance(value, Mapping):
         for name, field in (rule.fields(value) if rule.fields else {}).items():
             check(value.get(name), field, f"{place}.{name}" if place else name)
@@ -58,22 +54,12 @@ def check(value: object, rule: Rule, place: str) -> None:
             check(item, rule.items, f"{place}[{position}]")
 
 
-def refuse(value: object, rule: Rule, place: str) -> NoReturn:
-    """Refuse a value: where it is, what it must be, what it is, what to do.
-
-    Raises:
-        TypeError: Always.
-    """
-    message = f"`{place}` must be {rule.be}, got {type(value).__name__}; {rule.remedy}"
-    raise TypeError(message)
-
-
 def list_of(items: Rule | None, be: str, remedy: str = _NONE) -> Rule:
     """Return the rule of a value that must be a list."""
     return Rule(kinds=(list, tuple), be=be, remedy=remedy, items=items)
 
 
-def item(*kinds: type, be: str, fields: Callable[[Object], Mapping[str, Rule]] | None = None) -> Rule:
+def item_of(*kinds: type, be: str, fields: Callable[[Object], Mapping[str, Rule]] | None = None) -> Rule:
     """Return the rule of an item of a list, which may not be null."""
     return Rule(kinds=kinds, be=be, remedy="take it out of the list", required=True, fields=fields)
 
@@ -90,7 +76,7 @@ def _part_fields(part: Object) -> Mapping[str, Rule]:
 def _message_fields(message: Object) -> Mapping[str, Rule]:
     # Some APIs name the role of a message by its `type`.
     is_named_by_type = "role" not in message and isinstance(message.get("type"), str)
-    return _MESSAGE if is_named_by_type else {"role": _ROLE, **_MESSAGE}
+    return _MESSAGE if is_named_by_type else {"role": ROLE, **_MESSAGE}
 
 
 def _document_fields(document: Object) -> Mapping[str, Rule]:
@@ -98,7 +84,7 @@ def _document_fields(document: Object) -> Mapping[str, Rule]:
 
 
 _NO_CALLS = "leave it out where there are no calls"
-_ROLE = Rule(remedy="name who speaks", be="a string such as user, assistant or tool", required=True)
+ROLE = Rule(remedy="name who speaks", be="a string such as user, assistant or tool", required=True)
 _ANSWERED = Rule(remedy="give the id of the call that is answered")
 _ARGUMENTS = Rule(kinds=(str, Mapping), be="a string or an object", remedy="write the arguments as JSON")
 _FUNCTION_FIELDS = {
@@ -123,7 +109,7 @@ CONTENT = Rule(
     kinds=(str, list, tuple),
     be="a string or a list of parts",
     remedy="give null where there is none",
-    items=item(str, Mapping, be="a string or an object with `type`", fields=_part_fields),
+    items=item_of(str, Mapping, be="a string or an object with `type`", fields=_part_fields),
 )
 _FLAT_MESSAGE: Mapping[str, Rule] = {
     "name": Rule(),
@@ -137,11 +123,11 @@ FLAT_MESSAGE = Rule(kinds=(Mapping,), be="a mapping", fields=lambda _: _FLAT_MES
 """A message whose calls and content are not looked into."""
 _MESSAGE: Mapping[str, Rule] = {
     **_FLAT_MESSAGE,
-    "tool_calls": list_of(item(Mapping, be="a call", fields=lambda _: CALL_FIELDS), "a list of calls", _NO_CALLS),
+    "tool_calls": list_of(item_of(Mapping, be="a call", fields=lambda _: CALL_FIELDS), "a list of calls", _NO_CALLS),
     "function_call": replace(_FUNCTION, remedy=_NO_CALLS),
     "content": CONTENT,
 }
-MESSAGE = item(Mapping, be="an object with a string `role`", fields=_message_fields)
+MESSAGE = item_of(Mapping, be="an object with a string `role`", fields=_message_fields)
 _DOCUMENT = {
     "text": Rule(remedy="give null where there is none"),
     "score": Rule(kinds=(int, float), be="a number", remedy="map words such as 'HIGH' to numbers first"),
@@ -151,16 +137,16 @@ _NO_TEXT = Rule(kinds=(), be="there", remedy=f"a document is {_A_DOCUMENT}", req
 _TEXT_BLOCK = {"text": Rule(remedy="give the text of the block", required=True)}
 _ARGUMENT_FIELDS: Mapping[str, Rule] = {
     **dict.fromkeys(NAME_ARGUMENTS, Rule(remedy="give the id of the model, for example gpt-4o")),
-    **dict.fromkeys(SCHEMA_LISTS, list_of(item(Mapping, be="an object that describes a tool"), "a list of tools")),
+    **dict.fromkeys(SCHEMA_LISTS, list_of(item_of(Mapping, be="an object that describes a tool"), "a list of tools")),
     **dict.fromkeys(RESPONSE_FORMATS, Rule(kinds=(Mapping, str), be="an object or a string")),
     **dict.fromkeys(ANSWER_LIMITS, Rule(kinds=(int,), be="a whole number of tokens")),
     "tool_choice": Rule(kinds=(Mapping, str), be="a string or an object"),
-    "query": Rule(kinds=(str, list, tuple), be="a string or a list of strings", items=item(str, be="a string")),
-    "documents": list_of(item(str, Mapping, be=_A_DOCUMENT, fields=_document_fields), "a list of documents"),
+    "query": Rule(kinds=(str, list, tuple), be="a string or a list of strings", items=item_of(str, be="a string")),
+    "documents": list_of(item_of(str, Mapping, be=_A_DOCUMENT, fields=_document_fields), "a list of documents"),
     "system": Rule(
         kinds=(str, list, tuple),
         be="a string or a list of text blocks",
-        items=item(str, Mapping, be="a string or an object with `text`", fields=lambda _: _TEXT_BLOCK),
+        items=item_of(str, Mapping, be="a string or an object with `text`", fields=lambda _: _TEXT_BLOCK),
     ),
     "instructions": Rule(),
 }

@@ -1,4 +1,4 @@
-"""Reads JSON strictly: duplicate keys, NaN and numbers that are too large are errors."""
+"""Reads JSON strictly, so that duplicate keys, NaN and numbers that are too large are errors; and writes it."""
 
 from __future__ import annotations
 
@@ -39,6 +39,23 @@ def parsed(text: str) -> Any:
     except ValueError as error:
         message = "the JSON holds a number that is too large for other readers of JSON; write it as a string"
         raise RefusedJSONError(message) from error
+
+
+def as_json(value: Any, *, indent: int | None = None) -> bytes:
+    """Return a value as JSON in UTF-8; strings with lone surrogates are written with escapes, and read back the same.
+
+    Raises:
+        ValueError: It is nested too deeply.
+    """
+    separators = (",", ":") if indent is None else None
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent, separators=separators).encode()
+    except RecursionError as error:
+        message = "the JSON is nested too deeply to be written"
+        raise ValueError(message) from error
 
 
 def _finite(literal: str) -> float:

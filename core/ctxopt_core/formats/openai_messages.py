@@ -21,11 +21,7 @@ ROLE_NAMES: Mapping[str, str] = {"human": "user", "ai": "assistant", "model": "a
 
 
 class OpenAIMessages(LazyMessages[Mapping[str, Any]]):
-    """Lazy views of OpenAI-shaped messages.
-
-    Args:
-        mappings: The messages, oldest first.
-    """
+    """Lazy views of OpenAI-shaped messages, oldest first."""
 
     __slots__ = ()
 
@@ -83,12 +79,7 @@ def placeholder_openai(text: str) -> dict[str, Any]:
 
 
 def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
-    """Return the OpenAI-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder.
-
-    Args:
-        mappings: The messages that were given.
-        trimming: What is kept of them.
-    """
+    """Return the OpenAI-shaped messages that a trimming keeps: originals, copies where shortened, the placeholder."""
     return kept_items(
         mappings,
         trimming,

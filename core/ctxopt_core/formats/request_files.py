@@ -1,25 +1,30 @@
-"""Requests in files: JSON for the APIs of OpenAI or Anthropic, or messages with documents and a query."""
+"""Requests in files: JSON for the APIs of OpenAI or Anthropic, or messages with documents and a query; and back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ctxopt_core.documents.document import Document
-from ctxopt_core.formats.anthropic_messages import AnthropicMessages, anthropic_system_texts
-from ctxopt_core.formats.checks import ARGUMENTS, MESSAGE, check, list_of, refuse
+from ctxopt_core.fitting.fitted_context import FittedContext
+from ctxopt_core.formats.anthropic_messages import (
+    AnthropicMessages,
+    anthropic_system_texts,
+    fitted_anthropic,
+    fitted_anthropic_system,
+)
+from ctxopt_core.formats.checks import ARGUMENTS, MESSAGE, check, list_of
 from ctxopt_core.formats.json_values import RefusedJSONError, parsed
-from ctxopt_core.formats.openai_messages import OpenAIMessages
+from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
 from ctxopt_core.formats.responses.groups import is_list_of_items
-from ctxopt_core.formats.responses.requests import holds_input, items_of, places_of, read_items
+from ctxopt_core.formats.responses.messages import fitted_responses, holds_input, read_items
+from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message_views import MessageViews
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelInfo, first_name, first_tokens
 from ctxopt_core.providers.tool_schemas import schemas_in
 from ctxopt_core.request import ContextRequest
-
-__all__ = ["EXPECTED", "RequestFile", "Shape", "parsed", "read_request", "request_file", "request_in"]
 
 Shape = Literal["openai", "anthropic", "responses"]
 """Whose messages they are. Those of `responses` are the items of OpenAI's Responses API."""
@@ -33,6 +38,11 @@ _ENVELOPES = ("body", "params")
 _ANTHROPIC_PARTS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 _OPENAI_ROLES = frozenset({"system", "developer", "tool", "function"})
 _OPENAI_KEYS = frozenset({"tool_calls", "function_call"})
+_FITTED: Mapping[Shape, Callable[[Sequence[Mapping[str, Any]], Trimming], list[Mapping[str, Any]]]] = {
+    "openai": fitted_openai,
+    "anthropic": fitted_anthropic,
+    "responses": fitted_responses,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +102,8 @@ def request_file(content: Any) -> RequestFile | None:
     if isinstance(content, list):
         if is_list_of_items(content):
             return _of_items(content, None, content, {})
-        return _of_messages(content, None, content, {}) if any(map(_is_message, content)) else None
+        has_messages = any(isinstance(item, Mapping) and "role" in item for item in content)
+        return _of_messages(content, None, content, {}) if has_messages else None
     if not isinstance(content, Mapping):
         return None
     for envelope in (None, *_ENVELOPES):
@@ -100,7 +111,7 @@ def request_file(content: Any) -> RequestFile | None:
         if not isinstance(inside, Mapping):
             continue
         if not isinstance(inside.get("messages"), list) and holds_input(inside):
-            return _of_items(content, envelope, items_of(inside["input"]), inside)
+            return _of_items(content, envelope, inside["input"], inside)
         if any(isinstance(inside.get(key), list) for key in ("messages", "documents")):
             return _of_messages(content, envelope, inside.get("messages"), inside)
     return None
@@ -149,37 +160,70 @@ def request_in(text: str) -> RequestFile | None:
     return request_file(content)
 
 
+def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
+    """Return the JSON value of a request with what is left of it: the very value that came where nothing was cut.
+
+    Keys that are not known are as they were. A `system` or `instructions` of which nothing is left is left out.
+    """
+    if fitted.unchanged:
+        return stored.content
+    messages = _FITTED[stored.shape](stored.messages or (), fitted.history)
+    if isinstance(stored.content, list):
+        return messages
+    changed = {**stored.arguments}
+    if isinstance(changed.get("input"), str) and stored.shape == "responses":
+        changed["input"] = "".join(str(item["content"]) for item in messages)
+    elif stored.messages is not None:
+        changed[stored.messages_key] = messages
+    if isinstance(given := changed.get("documents"), list):
+        texts = fitted.documents.texts
+        cut = {i: text if isinstance(given[i], str) else {**given[i], "text": text} for i, text in texts.items()}
+        changed["documents"] = [cut.get(i, given[i]) for i in fitted.documents.kept]
+    if query := changed.get("query"):
+        left = [text for text in fitted.query if text]
+        changed["query"] = "\n".join(left) if isinstance(query, str) else left
+    key = "instructions" if stored.shape == "responses" else "system"
+    if changed.get(key):
+        changed[key] = fitted_anthropic_system(changed[key], fitted.system)
+        if not changed[key]:
+            del changed[key]
+    return changed if stored.envelope is None else {**stored.content, stored.envelope: changed}
+
+
 def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> RequestFile:
     check(beside, ARGUMENTS, "")
-    if messages is not None and not isinstance(messages, list):
-        refuse(messages, list_of(MESSAGE, "a list of messages"), "messages")
+    check(messages, list_of(None, "a list of messages"), "messages")
     rows = messages or ()
-    others = [index for index, row in enumerate(rows) if not _is_plain(row)]
-    places = {index: f"messages[{index}]" for index in others}
+    places = {index: f"messages[{index}]" for index, row in enumerate(rows) if not _is_plain(row)}
     for index, place in places.items():
         check(rows[index], MESSAGE, place)
-    shape = _shape_of([rows[index] for index in others], beside)
+    shape = _shape_of([rows[index] for index in places], beside)
     views = AnthropicMessages(rows) if shape == "anthropic" else OpenAIMessages(rows)
     _read_once(views, places.items())
     request = _request(beside, views, anthropic_system_texts(beside.get("system")))
     return RequestFile(content=content, envelope=envelope, messages=messages, shape=shape, request=request)
 
 
-def _of_items(content: Any, envelope: str | None, items: Sequence[Any], beside: Mapping[str, Any]) -> RequestFile:
+def _of_items(content: Any, envelope: str | None, given: str | list[Any], beside: Mapping[str, Any]) -> RequestFile:
     check(beside, ARGUMENTS, "")
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     views = read_items(items, beside)
-    _read_once(views, enumerate(places_of(views)))
+    _read_once(views, enumerate(views.places()))
     request = _request(beside, views, beside.get("instructions") or ())
     return RequestFile(content=content, envelope=envelope, messages=items, shape="responses", request=request)
 
 
 def _request(beside: Mapping[str, Any], views: MessageViews, system: tuple[str, ...] | str) -> ContextRequest:
+    # The Responses API takes the response format in its argument `text`.
+    text = beside.get("text")
+    form = text.get("format") if isinstance(text, Mapping) else None
+    forms = [form] if isinstance(form, Mapping) and form.get("type") != "text" else []
     return ContextRequest(
         system=system,
         query=beside.get("query") or (),
         documents=tuple(map(_document, beside.get("documents") or ())),
         history=views,
-        tools=(*schemas_in(beside), *_text_formats(beside.get("text"))),
+        tools=(*schemas_in(beside), *forms),
     )
 
 
@@ -195,12 +239,6 @@ def _document(given: str | Mapping[str, Any]) -> Document:
     )
 
 
-def _text_formats(text: object) -> Iterable[Any]:
-    """Return the response format that the Responses API takes in its argument `text`."""
-    form = text.get("format") if isinstance(text, Mapping) else None
-    return [form] if isinstance(form, Mapping) and form.get("type") != "text" else []
-
-
 def _read_once(views: MessageViews, places: Iterable[tuple[int, str]]) -> None:
     """Read messages once, so that one of no known shape is an error now, which names its place."""
     for index, place in places:
@@ -213,19 +251,11 @@ def _read_once(views: MessageViews, places: Iterable[tuple[int, str]]) -> None:
 
 def _shape_of(rows: Sequence[Mapping[str, Any]], beside: Mapping[str, Any]) -> Shape:
     """Return whose messages these are: OpenAI's where nothing shows it, since plain ones look the same."""
-    if any(_has_anthropic_parts(row.get("content")) for row in rows):
+    parts = [part for row in rows if isinstance(row.get("content"), list) for part in row["content"]]
+    if any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in parts):
         return "anthropic"
     is_openai = any(row.get("role") in _OPENAI_ROLES or not _OPENAI_KEYS.isdisjoint(row) for row in rows)
     return "anthropic" if "system" in beside and not is_openai else "openai"
-
-
-def _has_anthropic_parts(content: object) -> bool:
-    parts = content if isinstance(content, list) else []
-    return any(isinstance(part, Mapping) and part.get("type") in _ANTHROPIC_PARTS for part in parts)
-
-
-def _is_message(item: object) -> bool:
-    return isinstance(item, Mapping) and "role" in item
 
 
 def _is_plain(row: object) -> bool:

@@ -12,13 +12,7 @@ _PATTERN = re.compile(
 
 
 def placeholder_text(messages: int, named: Sequence[str] = (), *, excerpts: Sequence[str] = ()) -> str:
-    """Return the text that says how many messages were left out.
-
-    Args:
-        messages: How many.
-        named: Identifiers in them.
-        excerpts: What they say, as one line each.
-    """
+    """Return the text that says how many messages were left out, with identifiers or else one-line excerpts of them."""
     more = f"; named there: {', '.join(named)}" if named else ""
     if excerpts:
         more = ". Among them:" + "".join(f"\n- {excerpt}" for excerpt in excerpts)

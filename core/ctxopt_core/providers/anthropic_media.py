@@ -25,9 +25,7 @@ _PAGE_TEXT = 3_000  # tokens of the text of a page, at most ("PDF support"); its
 def anthropic_tokens(name: str, facts: MediaFacts) -> int | None:
     """Return what a model of Anthropic charges for an image or a PDF; None where the facts do not suffice.
 
-    Args:
-        name: The bare id in its unified spelling, for example `claude-sonnet-4-5`.
-        facts: What is known of the attachment.
+    `name` is the bare id in its unified spelling, for example `claude-sonnet-4-5`.
     """
     version = claude_version(name)
     # A version that is not known is taken for a new one, which charges more.

@@ -33,9 +33,7 @@ _USUAL_IMAGE, _USUAL_PAGE = 1_120, 560
 def gemini_tokens(name: str, facts: MediaFacts) -> int | None:
     """Return what a model of Google charges for media; None where the facts do not suffice.
 
-    Args:
-        name: The bare id in its unified spelling, for example `gemini-2-5-flash`.
-        facts: What is known of the attachment.
+    `name` is the bare id in its unified spelling, for example `gemini-2-5-flash`.
     """
     kind = (facts.media_type or "").partition("/")[0]
     if facts.seconds is not None:

@@ -95,9 +95,7 @@ _HIGH = Patches(multiplier=_REPORTED_MULTIPLIER, most=2500, longest=2048)
 def openai_tokens(name: str, facts: MediaFacts) -> int | None:
     """Return what a model of OpenAI charges for an image or for audio; None where the facts do not suffice.
 
-    Args:
-        name: The bare id in its unified spelling, for example `gpt-4-1-mini`.
-        facts: What is known of the attachment.
+    `name` is the bare id in its unified spelling, for example `gpt-4-1-mini`.
     """
     if facts.seconds is not None and (facts.media_type or "").startswith("audio/"):
         return math.ceil(facts.seconds * _AUDIO_PER_SECOND)

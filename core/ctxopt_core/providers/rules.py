@@ -64,10 +64,7 @@ class ProviderRules:
     def schema_tokens(self, tools: Tools, count: Count, system: str | None) -> int:
         """Return the tokens that tools and response formats add, never less than the provider is known to charge.
 
-        Args:
-            tools: The tools and response formats.
-            count: Returns the tokens of a string.
-            system: The first system message; None where there is none.
+        `count` returns the tokens of a string; `system` is the first system message.
         """
         if self.provider == "openai":
             return openai_schema_tokens(tools, count, system)
@@ -81,12 +78,7 @@ NO_MODEL = ProviderRules()
 
 
 def rules_for(model: str | None, allowances: Mapping[str, int] | None = None) -> ProviderRules:
-    """Return the rules for a model.
-
-    Args:
-        model: Its id in any spelling; None where none is named.
-        allowances: Tokens for attachments of unknown size, by their kind.
-    """
+    """Return the rules for a model by its id in any spelling; `allowances` are tokens by the kind of attachment."""
     own = tuple(sorted((allowances or {}).items()))
     name = id_spellings(model)[-1] if model else ""
     provider = _provider_of(name)

@@ -53,11 +53,7 @@ def json_tokens(tools: Tools, count: Count) -> int:
 def openai_schema_tokens(tools: Tools, count: Count, system: str | None) -> int:
     """Return the tokens of schemas as OpenAI counts them.
 
-    Args:
-        tools: Functions in any of OpenAI's forms, other tools, response formats, and the choice of a tool.
-        count: Returns the tokens of a string.
-        system: The first system message, which the functions are added to; None where there is none, so that they
-            come in a message of their own.
+    The functions are added to `system`, the first system message; where it is None they come in a separate message.
     """
     functions, others, tokens = list[str](), list[str](), 0
     for tool in tools:
@@ -83,13 +79,7 @@ def openai_schema_tokens(tools: Tools, count: Count, system: str | None) -> int:
 
 
 def anthropic_schema_tokens(tools: Tools, count: Count, name: str) -> int:
-    """Return the tokens of schemas as Anthropic counts them.
-
-    Args:
-        tools: The tools.
-        count: Returns the tokens of a string.
-        name: The bare id of the model in its unified spelling.
-    """
+    """Return the tokens of schemas as Anthropic counts them; `name` is the bare id in its unified spelling."""
     if not tools:
         return 0
     version = claude_version(name)

@@ -36,10 +36,8 @@ def namespace(declarations: Sequence[str]) -> str:
 def declaration(function: str) -> str:
     """Return the declaration of one function, with the blank line after it.
 
-    A schema that refers to itself, or that is far larger when its references are resolved, is declared as its JSON.
-
-    Args:
-        function: The function as JSON: `name`, `description` and `parameters`.
+    The function is JSON with `name`, `description` and `parameters`. A schema that refers to itself, or that is far
+    larger when its references are resolved, is declared as its JSON.
     """
     described: Mapping[str, Any] = json.loads(function)
     parameters = described.get("parameters")

@@ -46,7 +46,7 @@ class PastedHistory:
     """A chat history that was read.
 
     Args:
-        stored: The request with its JSON value, which `fitted_files.fitted_content` cuts. Messages of LangChain, of
+        stored: The request with its JSON value, which `request_files.fitted_content` cuts. Messages of LangChain, of
             LlamaIndex and of plain text are in the shape of OpenAI's chat API there.
         format: The format that was recognized.
         notes: What was assumed or left out, for whoever pasted it.

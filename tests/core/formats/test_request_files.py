@@ -16,9 +16,8 @@ from ctxopt_core.budget.model_budget import ModelBudget, counter_of
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.request_renderer import ChatRenderer
-from ctxopt_core.formats.fitted_files import as_json, fitted_content
-from ctxopt_core.formats.json_values import parsed
-from ctxopt_core.formats.request_files import read_request, request_file, request_in
+from ctxopt_core.formats.json_values import as_json, parsed
+from ctxopt_core.formats.request_files import fitted_content, read_request, request_file, request_in
 from hostile_text import hostile_text
 
 HELLO = {"role": "user", "content": "hello world"}

@@ -11,9 +11,8 @@ from ctxopt_core import ContextBudget, ContextBudgetError, fit
 from ctxopt_core.budget.model_budget import ModelBudget, counter_of
 from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.request_renderer import ChatRenderer
-from ctxopt_core.formats.fitted_files import as_json, fitted_content
-from ctxopt_core.formats.json_values import parsed
-from ctxopt_core.formats.request_files import request_file
+from ctxopt_core.formats.json_values import as_json, parsed
+from ctxopt_core.formats.request_files import fitted_content, request_file
 from responses_items_made import least_tokens, responses_inputs, responses_problems
 
 THOROUGH = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])

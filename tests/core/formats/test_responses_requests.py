@@ -12,8 +12,7 @@ from ctxopt_core import ContextBudget, fit
 from ctxopt_core.budget.model_budget import ModelBudget, counter_of
 from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.request_renderer import ChatRenderer
-from ctxopt_core.formats.fitted_files import fitted_content
-from ctxopt_core.formats.request_files import request_file
+from ctxopt_core.formats.request_files import fitted_content, request_file
 from ctxopt_core.formats.responses.groups import groups_of
 from responses_items_made import IMAGE, call, clicked, output, reasoning, reference, said, searched, written
 from shape_rows import SENTENCE

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ctxopt_core.command_line.errors import DoesNotFitError
 from ctxopt_core.command_line.fitting_options import FittingChoices
 from ctxopt_core.command_line.request_fitter import RequestFitter
-from ctxopt_core.formats.fitted_files import as_json, fitted_content
-from ctxopt_core.formats.request_files import read_request
+from ctxopt_core.formats.json_values import as_json
+from ctxopt_core.formats.request_files import fitted_content, read_request
 from ctxopt_core.models.resolve_window import UnknownModelWarning
 from spoiled_requests import SHAPES, WRONG, places_in, spoiled
 

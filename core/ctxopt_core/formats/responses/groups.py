@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ctxopt_core.formats.content_parts import TEXT_KINDS, kind_of, text_of
+from ctxopt_core.formats.content_blocks import TEXT_KINDS, kind_of, text_of
 from ctxopt_core.messages.placeholder import is_placeholder_message
 
 Item = Mapping[str, Any]
@@ -86,20 +86,15 @@ def groups_of(items: Sequence[Item]) -> tuple[Group, ...]:
             found.append([item])
         is_open = is_by_model
     groups: list[Group] = []
-    results: list[str] = []
+    results: list[str] = []  # the ids of the results that follow the group, last first
     for group in reversed(found):
+        calls = {position: name for position, item in enumerate(group) if (name := _call_id(item, answered))}
         identity = answered_id(group[0])
-        groups.append(_group(group, answered, () if identity is not None else results[::-1]))
+        refers = identity is None and any(item_kind(item) == REFERENCE for item in group)
+        referred = tuple(name for name in reversed(results) if name not in calls.values()) if refers else ()
+        groups.append(Group(items=tuple(group), calls=calls, referred=referred))
         results = [] if identity is None else [*results, identity]
     return tuple(reversed(groups))
-
-
-def _group(items: Sequence[Item], answered: frozenset[str], results: Sequence[str]) -> Group:
-    """Return a group; `results` are the calls that the results after it answer, in order."""
-    calls = {position: found for position, item in enumerate(items) if (found := _call_id(item, answered))}
-    refers = any(item_kind(item) == REFERENCE for item in items)
-    referred = tuple(name for name in results if name not in calls.values()) if refers else ()
-    return Group(items=tuple(items), calls=calls, referred=referred)
 
 
 def _is_by_model(item: Item) -> bool:

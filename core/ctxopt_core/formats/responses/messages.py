@@ -1,4 +1,4 @@
-"""Items of OpenAI's Responses API as `Message` views, and back with shorter texts.
+"""Requests to OpenAI's Responses API: `input` as `Message` views, and back with shorter texts.
 
 A group of items is one message: what a model wrote in one answer, one result, or one message of anyone else. An item of
 an unknown kind is kept as it is and has the tokens of its JSON. A reference to an item that OpenAI has stored has an
@@ -8,13 +8,21 @@ allowance, since its content is not known here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE
-from ctxopt_core.formats.content_blocks import Assembly, ContentBuilder, take_apart
-from ctxopt_core.formats.content_parts import TEXT_KINDS, kind_of, text_of, verbatim_texts
+from ctxopt_core.formats.checks import CALL_FIELDS, CONTENT, ROLE, Object, Rule, check, item_of, list_of
+from ctxopt_core.formats.content_blocks import (
+    TEXT_KINDS,
+    Assembly,
+    ContentBuilder,
+    kind_of,
+    take_apart,
+    text_of,
+    verbatim_texts,
+)
 from ctxopt_core.formats.media import facts_of
 from ctxopt_core.formats.responses.groups import (
     MESSAGE,
@@ -41,19 +49,79 @@ _MODEL_ROLE, _TOOL_ROLE = "assistant", "tool"
 _TOKENS_PER_ITEM = TOKENS_PER_MESSAGE + 1
 _IMAGE = "image_generation_call"
 _WRITTEN, _GIVEN = "output_text", "input_text"
+_ONLY_IN_REQUESTS = ("model", "instructions", "documents")
+_STORED_AT_OPENAI = {
+    "previous_response_id": "the conversation before it",
+    "conversation": "the conversation",
+    "prompt": "the prompt",
+}
+_CALL_ID = Rule(remedy="give the id that the call and its result share")
+_FIELDS: Mapping[str, Rule] = {
+    "type": Rule(remedy="name the kind of the item"),
+    "id": Rule(),
+    "call_id": _CALL_ID,
+    "approval_request_id": Rule(remedy="give the id of the request that is approved"),
+}
+_NEEDS_CALL_ID = replace(_CALL_ID, required=True)
+_PIECES = list_of(item_of(Mapping, be="an object with a `text`"), "a list of texts", "give [] where there is none")
+_FIELDS_BY_KIND: Mapping[str, Mapping[str, Rule]] = {
+    MESSAGE: {"role": replace(ROLE, be="a string such as user or assistant"), "content": CONTENT},
+    **{kind: {**CALL_FIELDS, "call_id": _NEEDS_CALL_ID} for kind in TOOL_CALLS},
+    **{kind: {"call_id": _NEEDS_CALL_ID, "output": CONTENT} for kind in TOOL_RESULTS},
+    REASONING: {"summary": _PIECES, "content": _PIECES, "encrypted_content": Rule()},
+    REFERENCE: {"id": Rule(required=True)},
+    "": {"type": Rule(kinds=(), be="a string such as message or function_call", remedy="name it", required=True)},
+}
+_OTHER_FIELDS: Mapping[str, Rule] = {"role": Rule(remedy="leave it out of what is no message")}
+
+
+def _item_fields(found: Object) -> Mapping[str, Rule]:
+    return {**_FIELDS, **_FIELDS_BY_KIND.get(item_kind(found), _OTHER_FIELDS)}
+
+
+_ITEMS = list_of(item_of(Mapping, be="an object with a `type` or a `role`", fields=_item_fields), "a list of items")
 
 
 class ResponsesMessages(LazyMessages[Group]):
-    """Lazy views of the groups of a list of items.
-
-    Args:
-        items: The items, each of which has a kind.
-    """
+    """Lazy views of the groups of a list of items, each of which has a kind."""
 
     __slots__ = ()
 
     def __init__(self, items: Sequence[Item]) -> None:
         super().__init__(groups_of(items), message_from_responses, _plain, _role)
+
+    def places(self) -> Iterator[str]:
+        """Yield where each group begins in the file, as in `input[3]`."""
+        position = 0
+        for group in self.items:
+            yield f"input[{position}]"
+            position += len(group.items)
+
+
+def holds_input(beside: Mapping[str, Any]) -> bool:
+    """Return whether an object is a request: its `input` is a list of objects, or a string beside a model."""
+    given = beside.get("input")
+    if isinstance(given, list) and given:
+        return any(isinstance(item, Mapping) for item in given)
+    return isinstance(given, str | list) and any(beside.get(name) is not None for name in _ONLY_IN_REQUESTS)
+
+
+def read_items(items: Sequence[Any], beside: Mapping[str, Any]) -> ResponsesMessages:
+    """Return the views of a list of items; `beside` is what goes with them.
+
+    Raises:
+        TypeError: An item is of no known shape.
+        ValueError: The request continues something that is stored at OpenAI, so that it cannot be counted.
+    """
+    for name, what in _STORED_AT_OPENAI.items():
+        if beside.get(name) is not None:
+            message = (
+                f"`{name}` must be left out, since {what} is with OpenAI and cannot be counted here; "
+                f"got {type(beside[name]).__name__}; put the items themselves into `input`"
+            )
+            raise ValueError(message)
+    check(items, _ITEMS, "input")
+    return ResponsesMessages(items)
 
 
 def message_from_responses(group: Group) -> Message:
@@ -177,12 +245,7 @@ def placeholder_responses(text: str) -> tuple[Item, ...]:
 
 
 def fitted_responses(items: Sequence[Item], trimming: Trimming) -> list[Item]:
-    """Return the items that a trimming keeps: originals, copies where shortened, the placeholder.
-
-    Args:
-        items: The items that were given.
-        trimming: What is kept of their groups.
-    """
+    """Return the items that a trimming of their groups keeps: originals, copies where shortened, the placeholder."""
     given = groups_of(items)
     groups = kept_items(
         [group.items for group in given],
