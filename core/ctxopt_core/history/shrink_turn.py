@@ -19,7 +19,7 @@ from ctxopt_core.conversation.turns import Unit
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
-from ctxopt_core.shortening.token_limits import level_down
+from ctxopt_core.shortening.truncate import level_down
 
 # Tokens of an excerpt: about as few as show head, marker and tail of a tool result, or the beginning of an answer.
 # Lower floors keep more turns of which less can be read.

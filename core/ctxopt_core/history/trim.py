@@ -8,9 +8,8 @@ from dataclasses import replace
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.history.draft import HistoryDraft
-from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.history.policy import HistoryPolicy, strategy_of
 from ctxopt_core.history.pruning_draft import PruningDraft, holds_tool_results
-from ctxopt_core.history.strategies.registry import strategy_of
 from ctxopt_core.history.summary_placeholder import with_summary
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message import Message

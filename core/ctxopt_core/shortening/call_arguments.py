@@ -13,8 +13,7 @@ from typing import Any
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import Message, ToolCall
-from ctxopt_core.shortening.token_limits import level_down
-from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.shortening.truncate import level_down, truncate
 from ctxopt_core.text.surrogates import has_surrogates
 
 STRING_MARK = "…"

@@ -11,8 +11,7 @@ from ctxopt_core.messages.message import Message
 from ctxopt_core.runtime.pickling import reduced
 from ctxopt_core.shortening.call_arguments import arguments_are_sealed, level_arguments
 from ctxopt_core.shortening.omission_notes import is_omitted_mark, referring_excerpt, results_by_text
-from ctxopt_core.shortening.token_limits import level_down
-from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.shortening.truncate import level_down, truncate
 
 OMITTED = "[omitted]"
 ATTACHMENT_OMITTED = "[attachment omitted]"

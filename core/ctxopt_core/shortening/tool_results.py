@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.shortening.result_pieces import CutText, ResultText
 from ctxopt_core.shortening.shorten_message import excerpt
-from ctxopt_core.shortening.token_limits import level_down
+from ctxopt_core.shortening.truncate import level_down
 
 # Shares of the budget: 40 % goes to the ends of all results (docs/algorithm.md, "Tools"), two thirds of that to heads,
 # since the first lines say what a result is. The rest goes to the pieces that name most.
