@@ -32,12 +32,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
 
 
 def strategy_of(strategy: str | Callable[..., Any], *, stable_prefix: bool = False) -> Strategy:
-    """Return the object of a strategy's name or of a user's function.
-
-    Args:
-        strategy: The name, or the function.
-        stable_prefix: Whether it has to move in steps, so that requests begin with the one before them.
-    """
+    """Return the strategy with a name or for a user's function; with `stable_prefix`, one whose cut moves in steps."""
     if not isinstance(strategy, str):
         return CustomStrategy(strategy)
     found = STRATEGIES[strategy]

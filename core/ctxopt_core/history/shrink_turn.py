@@ -31,13 +31,7 @@ _LEAST_SPOKEN = 8  # tokens of what a user says beside results: a short request 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """What is left of a turn.
-
-    Args:
-        kept: Its messages that are kept, ascending.
-        shortened: New texts of those that were cut.
-        tokens: The tokens of what is kept.
-    """
+    """What is left of a turn: its messages that are kept, ascending, new texts of those that were cut, their tokens."""
 
     kept: tuple[int, ...]
     shortened: Mapping[int, Shortened]
@@ -121,14 +115,7 @@ def shrink(
     """Return what of a turn fits in `budget` tokens.
 
     The user message, what the user said last, the final answer and pending calls are kept; so is the newest exchange of
-    a turn without an answer.
-
-    Args:
-        conversation: The conversation in which the units were counted.
-        units: The units of the turn, in order.
-        budget: The most that may be kept, in tokens.
-        counter: Counts the shortened texts.
-        references: Whether the markers in results say how the omitted lines can be read.
+    a turn without an answer. With `references`, the markers in results say how the omitted lines can be read.
 
     Returns:
         None when the turn cannot be made that small.

@@ -67,11 +67,6 @@ def shorten_arguments(arguments: str, budget: int, counter: TokenCounter) -> str
 
     Arguments that are no JSON become an object that says how long they were.
 
-    Args:
-        arguments: The arguments as the string that is sent.
-        budget: The most tokens of the result.
-        counter: Counts the result.
-
     Returns:
         None when they cannot be made that short: keys, numbers and structure stay.
     """

@@ -1,4 +1,4 @@
-"""Shortens strings to a token budget, on the borders of sentences."""
+"""Shortens strings to a token budget: the longest prefix or suffix that fits, on the best border there is."""
 
 from __future__ import annotations
 
@@ -91,11 +91,6 @@ def truncate_entries(texts: Sequence[str], budget: int, counter: TokenCounter) -
 
     Each may have its proportional share, rounded down; what the rounding leaves goes to the largest. Tokens are summed
     over the strings, as each is sent as a message or block.
-
-    Args:
-        texts: The strings, all of them counted whole.
-        budget: The most tokens of all results together.
-        counter: Counts the tokens.
     """
     costs = [counter.count(text) for text in texts]
     total = sum(costs)
@@ -114,9 +109,7 @@ def omission_marker(characters: int) -> str:
 def level_down(counts: Sequence[int], budget: int) -> list[int]:
     """Return the tokens that each string may have, so that the sum is at most `budget`.
 
-    Args:
-        counts: The tokens that each string has. Those at or below the common level keep all of them.
-        budget: The most that all may have together, in tokens.
+    Strings at or below a common level keep all their tokens; the others are cut to it.
     """
     allowed = [0] * len(counts)
     left = max(0, budget)
@@ -167,14 +160,9 @@ def _check(side: str, marker: object) -> None:
 
 
 def head_end(text: str, budget: int, counter: TokenCounter, *, language: str, greedy: bool = False) -> int:
-    """Return where the longest prefix within `budget` tokens ends, on the best border there is.
+    """Return where the longest prefix within `budget` tokens (at least 1) ends, on the best border there is.
 
-    Args:
-        text: The whole string.
-        budget: Tokens, at least 1.
-        counter: Counts them.
-        language: Whose sentence rules hold.
-        greedy: Prefer a word border to a sentence border that gives up more than half of the budget.
+    If `greedy`, a word border is preferred to a sentence border that gives up more than half of the budget.
     """
     reach = _reach(len(text), budget, lambda width: counter.prefix_length(text[:width], budget))
     least = reach // 2 if greedy else 0

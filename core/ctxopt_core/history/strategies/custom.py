@@ -75,11 +75,7 @@ class HistoryStrategy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CustomStrategy(Strategy):
-    """A `HistoryStrategy` of the user, whose choice is kept as far as the rules of `HistoryStrategy` allow.
-
-    Args:
-        function: Returns the indices of the messages that are kept of a `HistoryView`.
-    """
+    """A `HistoryStrategy` of the user, whose choice is kept as far as the rules of `HistoryStrategy` allow."""
 
     function: Callable[..., Any]
 

@@ -86,9 +86,7 @@ def _add_by_relevance(draft: HistoryDraft, most_characters: int | None = None) -
 def _add_relevant_turns(draft: HistoryDraft, most_characters: int | None) -> None:
     """Keep the newest turns up to their share, then those with the best scores; all of them whole.
 
-    Args:
-        draft: The draft.
-        most_characters: How many characters before the query are read; None for all.
+    At most `most_characters` before the query are read; all where it is None.
     """
     turns, complete = draft.scan()
     if not complete:
@@ -185,12 +183,7 @@ def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | No
     The score is BM25 of the words that a message shares with the query, with a small weight for words of the five best
     messages (pseudo-relevance feedback, Rocchio 1971). A scorer adds at most two fifths of the best of these scores.
     Messages around a good one have at least three quarters of the score beside them, and a mean over 31 messages is
-    added, so that a stretch in which much is found is preferred.
-
-    Args:
-        ranking_query: What is asked.
-        texts: The text of each message, oldest first.
-        scorer: Scores the relevance of each message to the query; added to the scores by words.
+    added, so that a stretch in which much is found is preferred. `texts` has the oldest message first.
 
     Raises:
         ValueError: The scorer gives more or fewer scores than there are messages.

@@ -35,8 +35,7 @@ _LARGE_SHARE = 0.15  # of the window: a result whose pruning saves more is prune
 class StablePrefix(Strategy):
     """A strategy with `stable_prefix`: each request begins with the one before it for as long as possible.
 
-    Args:
-        otherwise: What is done where the budget is too small for that.
+    Where the budget is too small for that, the strategy `otherwise` is applied.
     """
 
     moves_in_steps = True
@@ -100,13 +99,9 @@ def _add_stable(draft: HistoryDraft, limit: int) -> bool:
 class _SteppedCut:
     """What the stepped cut leaves of a conversation, for each number of its units.
 
-    Args:
-        draft: The draft, in which nothing is kept yet.
-        limit: The most that the conversation may ever have, its query included and its system messages not, in tokens.
-            It has to be the same for every request.
-
-    Attributes:
-        walked: Where the cut is after each unit; None where nothing that it leaves fits.
+    Nothing is kept in the draft yet. `limit` is the most tokens that the conversation may ever have, its query included
+    and its system messages not; it has to be the same for every request. `walked` says where the cut is after each
+    unit, with None where nothing that it leaves fits.
     """
 
     def __init__(self, draft: HistoryDraft, limit: int) -> None:
@@ -133,12 +128,7 @@ class _SteppedCut:
         self.walked = list(steps(units, limit, first=first, head=head, leading=leading))
 
     def rows(self, step: Step, end: int) -> Mapping[int, int]:
-        """Return the messages of a request by index, in order, with their tokens; system messages are not among them.
-
-        Args:
-            step: Where the cut is.
-            end: How many units the request has.
-        """
+        """Return the tokens of each message of a request with `end` units, in order, without its system messages."""
         units, conversation = self.units, self._draft.conversation
         rows: dict[int, int] = {}
         for n in dict.fromkeys((self._opener(step), *range(step.cut, end))):
@@ -169,11 +159,8 @@ class _SteppedCut:
     def reused_prefix_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
         """Return the tokens of the messages that repeat the start of the request before, byte for byte.
 
-        The request before is the one that was answered by the newest message of the assistant.
-
-        Args:
-            step: Where the cut is.
-            shortened: New texts of the messages that are cut, which may have fewer tokens than they were allowed.
+        The request before is the one that was answered by the newest message of the assistant. Messages that are
+        `shortened` may have fewer tokens than they were allowed.
         """
         units, conversation = self.units, self._draft.conversation
         answered = next((n for n in range(len(units) - 1, 0, -1) if units[n].kind != "user"), 0)
