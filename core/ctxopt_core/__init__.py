@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ctxopt_core.fitting.fit_request import afit, fit, plan
     from ctxopt_core.fitting.fitted_context import FittedContext
     from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
-    from ctxopt_core.history.history_view import HistoryStrategy, HistoryView
     from ctxopt_core.history.policy import HistoryPolicy
+    from ctxopt_core.history.strategies.custom import HistoryStrategy, HistoryView
     from ctxopt_core.history.trim import trim_history
     from ctxopt_core.history.trimming import Trimming
     from ctxopt_core.messages.message import Attachment, Message, ToolCall, ToolResult
@@ -114,8 +114,8 @@ _HOMES = {
     "FittedContext": "fitting.fitted_context",
     "RequestRenderer": "fitting.request_renderer",
     "HistoryPolicy": "history.policy",
-    "HistoryStrategy": "history.history_view",
-    "HistoryView": "history.history_view",
+    "HistoryStrategy": "history.strategies.custom",
+    "HistoryView": "history.strategies.custom",
     "Message": "messages.message",
     "ModelWindow": "models.model_window",
     "Packing": "documents.packing",

@@ -58,7 +58,7 @@ from ctxopt_core.formats.openai_messages import (
     shortened_openai,
 )
 from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_of, is_signed, thinks_beside_content
-from ctxopt_core.history.history_view import run_progress
+from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages

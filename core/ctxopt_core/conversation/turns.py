@@ -44,7 +44,7 @@ class Unit:
         kind: `user`, `assistant` (without calls), `exchange` (a call with all its results), `pending` (a call at the
             very end whose results are still to come).
         indices: Its messages, ascending.
-        tokens: Their tokens.
+        tokens: The tokens of these messages.
         speaks: Whether a user says something in it beside results.
     """
 
@@ -91,12 +91,8 @@ class Units:
 def newest_turns(conversation: CountedConversation, stop: int, *, counted: bool = True) -> Iterator[Turn]:
     """Yield the turns before index `stop`, newest first, and read no more messages than these.
 
-    Messages before the first user message form a last turn of their own.
-
-    Args:
-        conversation: The conversation.
-        stop: The index after the newest turn.
-        counted: Whether the turns are counted, which takes longer than reading them.
+    Messages before the first user message form a last turn of their own. Turns that are not `counted` are only read,
+    which takes less time.
     """
     end, tokens, plain, found = stop, 0, True, False
     costs, roles, special = conversation.costs, conversation.roles, conversation.special

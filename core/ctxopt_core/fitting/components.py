@@ -19,8 +19,7 @@ from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.history.trim import trim
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened, shorten_message
-from ctxopt_core.shortening.token_limits import level_down
-from ctxopt_core.shortening.truncate import truncate, truncate_entries
+from ctxopt_core.shortening.truncate import level_down, truncate, truncate_entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,14 +45,7 @@ class HistoryDraft:
     A strategy calls `add_current_exchange` first, then looks at the earlier turns with `scan` or `counted_turns`, and
     keeps some of them with `keep_whole`, `add_first` and `add_part`. `trimming` comes last.
 
-    Args:
-        conversation: The whole conversation.
-        budget: The most that is kept, in tokens.
-        counter: Counts the texts.
-        policy: How to trim.
-        query: Index of the message that is the query; None where it is no message.
-        ranking_query: What is asked now.
-        stable_limit: With a stable prefix, the most that the conversation may ever have, its query included, in tokens.
+    The arguments are those of `trim`.
 
     Attributes:
         left: Tokens of the budget that are not used.

@@ -38,13 +38,8 @@ def pinned_identifiers(
     """Return the identifiers that dropped messages name most often, as many as fit, in order of appearance.
 
     What a user or the assistant names weighs three times as much as what only a result names. The newest 32 messages,
-    or fewer with 200,000 characters in all, are searched.
-
-    Args:
-        conversation: The whole conversation.
-        dropped: The dropped messages, newest first.
-        visible: Identifiers that can be read in what is kept.
-        fits: Returns whether some identifiers fit.
+    or fewer with 200,000 characters in all, are searched for identifiers that are not `visible` in what is kept.
+    `dropped` has the newest message first.
     """
     scores: dict[str, float] = {}
     seen_at: dict[str, int] = {}
@@ -72,11 +67,7 @@ def turn_excerpts(
 ) -> tuple[str, ...]:
     """Return the beginnings of dropped questions and of their last answers, as many of the newest as fit, oldest first.
 
-    Args:
-        conversation: The whole conversation.
-        counter: Counts the texts.
-        dropped: The dropped messages, newest first.
-        fits: Returns whether some lines fit.
+    `dropped` has the newest message first.
     """
     lines: list[str] = []
     for line in _lines(conversation, counter, dropped):
@@ -123,12 +114,6 @@ class PlaceholderDraft:
     First `tokens` and `most_detail` say what has to be set aside. `after` is set when the placeholder has a place, then
     `fill` chooses the details, and `text` comes last.
 
-    Args:
-        policy: Whether there is a placeholder, and what it says besides the number of messages.
-        budget: The history's allocation, in tokens.
-        counter: Counts the texts.
-        names_identifiers: Whether it names identifiers of dropped messages.
-
     Attributes:
         after: Index of the message that it follows; None while it has no place.
         summary_room: The most tokens of its text where a summary replaces it in the end; 0 where none does.
@@ -168,11 +153,7 @@ class PlaceholderDraft:
     def fill(self, choose: Choose, dropped: Iterable[int], length: int, left: int) -> int:
         """Let `choose` pick what it says about the dropped messages, and return the tokens that this adds.
 
-        Args:
-            choose: Called with the dropped messages and a function that returns whether some lines fit.
-            dropped: The dropped messages, newest first.
-            length: How many messages the conversation has.
-            left: Tokens of the budget that are not used.
+        `length` is how many messages the conversation has, `left` how many tokens of the budget are not used.
         """
         without = self.tokens(length)
         limit = without + min(left, self.most_detail)

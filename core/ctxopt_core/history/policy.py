@@ -1,13 +1,17 @@
-"""`HistoryPolicy`: the settings of how a conversation is trimmed."""
+"""`HistoryPolicy`: the settings of how a conversation is trimmed, and the strategies by their names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from types import MappingProxyType
+from typing import Any, Literal, get_args
 
-from ctxopt_core.history.history_view import HistoryStrategy
-from ctxopt_core.history.strategies.registry import strategy_of
+from ctxopt_core.history.strategies.custom import CustomStrategy, HistoryStrategy
+from ctxopt_core.history.strategies.recent_turns import NewestTurns, SlidingWindow
+from ctxopt_core.history.strategies.relevant_turns import Auto, Hybrid, RelevantTurns
+from ctxopt_core.history.strategies.stable_prefix import StablePrefix, Summarize
+from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.relevance.scorer import Scorer, check_scorer
 from ctxopt_core.summaries.summarizer import Summarizer, check_summarizer
 from ctxopt_core.validation import check_whole
@@ -15,6 +19,24 @@ from ctxopt_core.validation import check_whole
 StrategyName = Literal["auto", "turns", "sliding_window", "relevance", "summarize", "hybrid"]
 PlaceholderContent = Literal["identifiers", "excerpts", "count"]
 OnSummaryFailure = Literal["turns", "raise"] | Callable[[Exception], "str | None"]
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {
+        "auto": Auto(),
+        "turns": NewestTurns(),
+        "sliding_window": SlidingWindow(),
+        "relevance": RelevantTurns(),
+        "summarize": Summarize(NewestTurns()),
+        "hybrid": Hybrid(),
+    }
+)
+
+
+def strategy_of(strategy: str | Callable[..., Any], *, stable_prefix: bool = False) -> Strategy:
+    """Return the strategy with a name or for a user's function; with `stable_prefix`, one whose cut moves in steps."""
+    if not isinstance(strategy, str):
+        return CustomStrategy(strategy)
+    found = STRATEGIES[strategy]
+    return StablePrefix(found) if stable_prefix and not found.moves_in_steps else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

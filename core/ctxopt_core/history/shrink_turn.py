@@ -19,7 +19,7 @@ from ctxopt_core.conversation.turns import Unit
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
-from ctxopt_core.shortening.token_limits import level_down
+from ctxopt_core.shortening.truncate import level_down
 
 # Tokens of an excerpt: about as few as show head, marker and tail of a tool result, or the beginning of an answer.
 # Lower floors keep more turns of which less can be read.
@@ -31,13 +31,7 @@ _LEAST_SPOKEN = 8  # tokens of what a user says beside results: a short request 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """What is left of a turn.
-
-    Args:
-        kept: Its messages that are kept, ascending.
-        shortened: New texts of those that were cut.
-        tokens: The tokens of what is kept.
-    """
+    """What is left of a turn: its messages that are kept, ascending, new texts of those that were cut, their tokens."""
 
     kept: tuple[int, ...]
     shortened: Mapping[int, Shortened]
@@ -121,14 +115,7 @@ def shrink(
     """Return what of a turn fits in `budget` tokens.
 
     The user message, what the user said last, the final answer and pending calls are kept; so is the newest exchange of
-    a turn without an answer.
-
-    Args:
-        conversation: The conversation in which the units were counted.
-        units: The units of the turn, in order.
-        budget: The most that may be kept, in tokens.
-        counter: Counts the shortened texts.
-        references: Whether the markers in results say how the omitted lines can be read.
+    a turn without an answer. With `references`, the markers in results say how the omitted lines can be read.
 
     Returns:
         None when the turn cannot be made that small.

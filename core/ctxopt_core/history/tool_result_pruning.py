@@ -27,12 +27,7 @@ class PrunedResults:
     `saved` and `part` answer what pruning would save while units are chosen, `prune` is called with those that are
     kept, and `settle` comes last, once.
 
-    Args:
-        draft: The draft, whose conversation, counter and policy are used. Huge arguments of calls are only pruned
-            before its query.
-
-    Attributes:
-        targets: The tokens that each pruned message has, by index.
+    Huge arguments of calls are only pruned before the draft's query. `targets` has the tokens of each pruned message.
     """
 
     def __init__(self, draft: HistoryDraft) -> None:
@@ -58,13 +53,8 @@ class PrunedResults:
     def part(self, units: Sequence[Unit], budget: int, prunable: Sequence[Unit]) -> list[Unit] | None:
         """Return what is kept of units that are too big even when they are pruned; the oldest exchanges go.
 
-        Args:
-            units: The units of a turn.
-            budget: The most that may be kept, in tokens.
-            prunable: Those among them that may be pruned.
-
         Returns:
-            None where that is not enough, or where nothing can be pruned.
+            None where that is not enough for `budget`, or where nothing can be pruned.
         """
         saved = [self._saved_in(unit) if unit in prunable else 0 for unit in units]
         if not any(saved):
@@ -84,11 +74,8 @@ class PrunedResults:
     ) -> Mapping[int, Shortened]:
         """Return what is left of each pruned message; those that are whole again are not among them.
 
-        Args:
-            extra: The tokens that all of them together may have above their targets.
-            recent: How many of these may make the newest results whole again.
-            visible: Identifiers that can be read in other messages.
-            mentioned: Identifiers that the question or other messages mention.
+        All of them together may have `extra` tokens above their targets, of which `recent` may make the newest results
+        whole again. Identifiers are `visible` in other messages, or `mentioned` by the question, a user or the model.
         """
         conversation = self._draft.conversation
         newest_first = sorted(self.targets, reverse=True)

@@ -6,17 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ctxopt_core.conversation.conversation import CountedConversation
+from ctxopt_core.conversation.turns import units_of
 from ctxopt_core.counting.token_counter import TokenCounter
+from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.history.draft import HistoryDraft
-from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.history.placeholder_note import summary_text
+from ctxopt_core.history.policy import HistoryPolicy, strategy_of
 from ctxopt_core.history.pruning_draft import PruningDraft, holds_tool_results
-from ctxopt_core.history.strategies.registry import strategy_of
-from ctxopt_core.history.summary_placeholder import with_summary
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.message_views import MessageViews
+from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.summaries.summarizer import summarize
 
 _NO_LIMIT = 2**62  # tokens: no conversation reaches it
+# A summarizer that is set up wrongly fails at every call: that must be seen, and not taken for a model that is down.
+_OWN_FAULTS = (TypeError, AttributeError, NameError, ContextBudgetError)
 
 
 def trim_history(
@@ -85,7 +90,7 @@ def trim(
         budget: The most that is kept, in tokens.
         counter: Counts the texts.
         policy: How to trim.
-        query: Index of the message that is the query; what follows it is the current exchange.
+        query: Index of the message that is the query, None where it is no message; the current exchange follows it.
         ranking_query: What is asked now.
         stable_limit: With a stable prefix, the most that the conversation may ever have, its query included, in
             tokens; by default `budget` and the tokens of the query.
@@ -96,15 +101,7 @@ def trim(
     """
     strategy = strategy_of(policy.strategy, stable_prefix=policy.stable_prefix)
     draft_type = PruningDraft if strategy.prunes_results and holds_tool_results(conversation) else HistoryDraft
-    draft = draft_type(
-        conversation,
-        budget,
-        counter,
-        policy,
-        query=query,
-        ranking_query=ranking_query,
-        stable_limit=stable_limit,
-    )
+    draft = draft_type(conversation, budget, counter, policy, query, ranking_query, stable_limit)
     strategy.apply(draft)
     return draft.trimming()
 
@@ -118,20 +115,77 @@ def summarized(
     trim_again: Callable[[HistoryPolicy], Trimming],
     query: int | None = None,
 ) -> Trimming:
-    """Return a trimming with the summary for which it set tokens aside, or one without if the summarizer fails.
+    """Replace the placeholder's text by a summary of what is left out, in the tokens that were set aside for it.
 
-    A summarizer is called here and nowhere else, so that it is called once for a fit.
+    A summarizer is called here and nowhere else, so that it is called once for a fit. Where it fails, the conversation
+    is trimmed again by `turns`, without a summary. A trimming without a placeholder for a summary stays as it is.
 
-    Args:
-        trimming: What `trim` returned last.
-        conversation: The whole conversation.
-        counter: Counts the texts.
-        policy: How it was trimmed.
-        trim_again: Trims by another policy.
-        query: Index of the message that is the query.
+    Raises:
+        Exception: What the summarizer raises, if the policy lets it through.
     """
-    found = with_summary(trimming, conversation, counter, policy, query=query)
-    if not found.summary_room:
-        return found
-    again = trim_again(replace(policy, strategy="turns"))
-    return replace(again, fallback="turns", notes=(*found.notes, *again.notes))
+    after, summarizer = trimming.placeholder_after, policy.summarizer
+    if summarizer is None or not policy.summarizes or trimming.fallback:
+        return trimming
+    if not trimming.summary_room or after is None:
+        missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
+        return replace(trimming, notes=(*trimming.notes, "there was no room for a summary")) if missing else trimming
+    units = units_of(conversation, after + 1, len(conversation))
+    gone = frozenset((*trimming.kept, *trimming.reasons, query))
+    left_out = tuple(i for unit in units.kept for i in unit.indices if i not in gone)
+    failures = policy.summary_errors or (Exception,)
+    own_faults = () if policy.summary_errors else _OWN_FAULTS
+    most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
+    try:
+        summary = summarize(
+            [units.conversation.message(index) for index in left_out],
+            counter,
+            summarizer=summarizer,
+            max_summary_tokens=max(1, most),
+        )
+    except failures as error:
+        # This module loads logging, so it is not imported before something has failed.
+        from concurrent.futures import CancelledError
+
+        if isinstance(error, (*own_faults, CancelledError)) or policy.on_summary_failure == "raise":
+            raise
+        replacement = None if policy.on_summary_failure == "turns" else policy.on_summary_failure(error)
+        if replacement is None:
+            again = trim_again(replace(policy, strategy="turns"))
+            note = f"the summarizer failed with {type(error).__name__}"
+            return replace(again, fallback="turns", notes=(*trimming.notes, note, *again.notes))
+        summary = replacement
+    text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
+    unused = trimming.summary_room - counter.count(text)
+    return replace(
+        trimming,
+        placeholder=text,
+        tokens=trimming.tokens - unused,
+        reused_prefix_tokens=_without_unused(trimming, conversation, after, unused),
+        reasons={**dict.fromkeys(units.orphans, "orphan"), **trimming.reasons, **dict.fromkeys(left_out, "summarized")},
+        summarized=left_out,
+        summary_room=0,
+    )
+
+
+def _without_unused(trimming: Trimming, conversation: CountedConversation, after: int, unused: int) -> int | None:
+    """Return the reused tokens without those that the summary did not need, if the placeholder is among the reused."""
+    reused = trimming.reused_prefix_tokens
+    if reused is None:
+        return None
+    cut = trimming.shortened.get(after)
+    before = conversation.cost(after) if cut is None else cut.tokens
+    before += sum(conversation.cost(i) for i in conversation.systems if i < after)
+    # What is reused goes beyond the placeholder, or ends before it.
+    return reused - unused if reused > before else reused
+
+
+def _fitted_text(messages: int, summary: str, room: int, counter: TokenCounter) -> str:
+    """Return the placeholder's text in at most `room` tokens."""
+    allowed = room - counter.count(summary_text(messages, ""))
+    while True:
+        text = summary_text(messages, truncate(summary, max(0, allowed), counter).strip())
+        over = counter.count(text) - room
+        if over <= 0 or allowed <= 0:
+            return text
+        # Counts of parts need not add up to that of their join.
+        allowed -= over

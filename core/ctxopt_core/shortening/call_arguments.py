@@ -13,8 +13,7 @@ from typing import Any
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import Message, ToolCall
-from ctxopt_core.shortening.token_limits import level_down
-from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.shortening.truncate import level_down, truncate
 from ctxopt_core.text.surrogates import has_surrogates
 
 STRING_MARK = "…"
@@ -67,11 +66,6 @@ def shorten_arguments(arguments: str, budget: int, counter: TokenCounter) -> str
     """Return the arguments as shorter JSON of at most `budget` tokens, or unchanged if they fit.
 
     Arguments that are no JSON become an object that says how long they were.
-
-    Args:
-        arguments: The arguments as the string that is sent.
-        budget: The most tokens of the result.
-        counter: Counts the result.
 
     Returns:
         None when they cannot be made that short: keys, numbers and structure stay.

@@ -41,13 +41,7 @@ class StoredResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OmissionNote:
-    """The note in an excerpt.
-
-    Args:
-        reference: The result that it was made from.
-        start_line: The first line of which something is left out.
-        lines: How many lines something is left out of.
-    """
+    """The note in an excerpt: the result, the first line of which something is left out, and how many such lines."""
 
     reference: str
     start_line: int
@@ -126,13 +120,7 @@ def line_starts(text: str) -> list[int]:
 
 
 class NoteInPlace:
-    """The marker for an omitted part of a result's text, a `CutMarker`.
-
-    Args:
-        text: The string that is cut.
-        reference: The result that it belongs to.
-        lines_before: The lines of the result before it.
-    """
+    """The marker for an omitted part of a result's text, a `CutMarker`; the result has `lines_before` before `text`."""
 
     def __init__(self, text: str, reference: str, lines_before: int) -> None:
         self._text = text
@@ -161,13 +149,6 @@ def referring_excerpt(
     """Return the first that fits: head, note and tail; head and note; a mark. Each has the reference in it.
 
     An excerpt that is cut again keeps one note, for the same result.
-
-    Args:
-        text: The string to shorten; it is over the budget.
-        budget: The most tokens of the excerpt.
-        counter: Counts the excerpt.
-        reference: The result that the string belongs to.
-        lines_before: The lines of the result before this string.
 
     Returns:
         None where not even the mark fits.

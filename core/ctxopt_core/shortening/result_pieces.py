@@ -23,13 +23,7 @@ _BORDER = re.compile(r"[,;{}\[\]]+[ \t]*|[.!?]+[ \t]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultText:
-    """One string of a tool result.
-
-    Args:
-        text: The string.
-        reference: The reference to the result in the note of its excerpt; None for a note without a reference.
-        lines_before: The lines of the result before this string.
-    """
+    """One string of a tool result, which has `lines_before` before it. The note has a reference unless it is None."""
 
     text: str
     reference: str | None = None
@@ -40,13 +34,8 @@ class CutText:
     """A tool result's string of which pieces are chosen.
 
     `split_first` and `split_last` come before the pieces at the ends are chosen. Pieces are chosen by adding their
-    numbers to `chosen`, and `rendered` joins them.
-
-    Args:
-        result: The string.
-        counter: Counts the pieces.
-        most_characters: The most characters that are split into pieces, half of them at either end.
-        wide: Whether the widest gap says how much was left out.
+    numbers to `chosen`, and `rendered` joins them. At most `most_characters` are split into pieces, half of them at
+    either end. If `wide`, the widest gap says how much was left out.
     """
 
     __slots__ = ("_costs", "_counter", "_marker", "_named", "chosen", "complete", "pieces", "result")

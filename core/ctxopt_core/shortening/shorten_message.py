@@ -11,8 +11,7 @@ from ctxopt_core.messages.message import Message
 from ctxopt_core.runtime.pickling import reduced
 from ctxopt_core.shortening.call_arguments import arguments_are_sealed, level_arguments
 from ctxopt_core.shortening.omission_notes import is_omitted_mark, referring_excerpt, results_by_text
-from ctxopt_core.shortening.token_limits import level_down
-from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.shortening.truncate import level_down, truncate
 
 OMITTED = "[omitted]"
 ATTACHMENT_OMITTED = "[attachment omitted]"
@@ -49,13 +48,8 @@ def excerpt(
 ) -> str:
     """Return head, marker and tail of `text` in at most `budget` tokens, or the shortest mark if no more fits.
 
-    Args:
-        text: The string to shorten.
-        budget: The most tokens of the result.
-        counter: Counts the result.
-        reference: The tool result that the string is of: the marker says how the omitted lines can be read. See
-            `omission_notes.results_by_text`.
-        lines_before: The lines of that result before this string.
+    With a `reference` to a tool result, which has `lines_before` before this string, the marker says how the omitted
+    lines can be read.
 
     Returns:
         The string itself when it fits; an empty string only when nothing at all fits.

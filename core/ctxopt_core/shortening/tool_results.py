@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.shortening.result_pieces import CutText, ResultText
 from ctxopt_core.shortening.shorten_message import excerpt
-from ctxopt_core.shortening.token_limits import level_down
+from ctxopt_core.shortening.truncate import level_down
 
 # Shares of the budget: 40 % goes to the ends of all results (docs/algorithm.md, "Tools"), two thirds of that to heads,
 # since the first lines say what a result is. The rest goes to the pieces that name most.
@@ -152,12 +152,8 @@ def tool_excerpts(
     2. No piece starts or ends inside what a reader sees as one character.
     3. The excerpts are counted as they are returned. Where nothing of a string fits, it is a mark, or empty.
 
-    Args:
-        results: The results, oldest first.
-        budget: The most tokens that they may have together.
-        counter: Counts them.
-        visible: Identifiers that can be read elsewhere.
-        mentioned: Identifiers that the question or other messages mention.
+    The oldest result comes first. Pieces are preferred whose identifiers are not `visible` elsewhere, or that the
+    question or another message has `mentioned`.
     """
     counts = [counter.count(result.text) for result in results]
     if sum(counts) <= budget:

@@ -8,10 +8,8 @@ from typing import NamedTuple
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.placeholder import placeholder_text
-from ctxopt_core.shortening.head_and_tail import exceeds
 from ctxopt_core.shortening.shorten_message import OMITTED
-from ctxopt_core.shortening.token_limits import level_down
-from ctxopt_core.shortening.truncate import truncate
+from ctxopt_core.shortening.truncate import exceeds, level_down, truncate
 from ctxopt_core.text.surrogates import joined_surrogates
 
 _INDENT = "\n  "

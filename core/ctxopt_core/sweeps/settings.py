@@ -12,8 +12,8 @@ from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.shares import Shares
 from ctxopt_core.documents.policy import DocumentPolicy, Selection
 from ctxopt_core.fitting.options import as_value
-from ctxopt_core.history.history_view import HistoryStrategy
 from ctxopt_core.history.policy import HistoryPolicy, StrategyName
+from ctxopt_core.history.strategies.custom import HistoryStrategy
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices
 from ctxopt_core.summaries.model_summarizer import ModelSummarizer

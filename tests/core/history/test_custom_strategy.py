@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextRequest, HistoryPolicy, Message, ToolCall, afit, fit, trim_history
 from ctxopt_core.counting.callable_counter import CallableCounter
-from ctxopt_core.history.history_view import HistoryStrategy, run_progress
+from ctxopt_core.history.strategies.custom import HistoryStrategy, run_progress
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextRequest, Message, ToolCall, fit, trim_history
 from ctxopt_core.counting.callable_counter import CallableCounter
-from ctxopt_core.history.message_scores import score_messages
 from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.history.strategies.relevant_turns import score_messages
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 RELEVANT = HistoryPolicy(strategy="relevance")

@@ -7,9 +7,8 @@ import typing
 import pytest
 
 from ctxopt_core import HistoryPolicy
-from ctxopt_core.history.policy import StrategyName
+from ctxopt_core.history.policy import STRATEGIES, StrategyName, strategy_of
 from ctxopt_core.history.strategies.custom import CustomStrategy
-from ctxopt_core.history.strategies.registry import STRATEGIES, strategy_of
 from ctxopt_core.history.strategies.stable_prefix import StablePrefix, Summarize
 
 

@@ -1,29 +1,41 @@
-"""`stable_prefix` and the strategy `summarize`: a cut that moves in steps, so that a prompt cache is hit in between."""
+"""`stable_prefix` and the strategy `summarize`: a cut that moves in steps, so that a prompt cache is hit in between.
+
+A provider's prompt cache reuses what a request has in common with the one before, from the start on. A window that
+slides with every message has next to nothing in common. Here the conversation is walked from its start as it grew: when
+it no longer fits, results that were read are pruned to excerpts and the oldest units go until a share of the window is
+free. Until that is used up, every request begins with the one before it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ctxopt_core.conversation.turns import Unit, Units, first_user_message
 from ctxopt_core.history.draft import HistoryDraft, within_cap
 from ctxopt_core.history.placeholder_note import WIDEST_NOTE, summary_room
 from ctxopt_core.history.shrink_turn import lowest_tokens
-from ctxopt_core.history.strategies.stepped_cut import Step, StepUnit, large_results, steps
 from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
-from ctxopt_core.shortening.token_limits import level_down
+from ctxopt_core.shortening.truncate import level_down
 
 # Tokens of a pruned result. It is never cut again, so it has more than the 48 of a draft without a stable prefix.
 _RESULT_TOKENS = 100
+# Shares of the window that a step frees. More makes steps rarer and keeps less: a chat asks for its past, while an
+# agent sends many requests for each turn and needs what came last.
+FREE_SHARE = 0.11  # of a chat
+FREE_SHARE_WITH_TOOLS = 0.5  # of an agent's run
+_MOST_FREE_SHARE = 0.5  # of a chat with long turns
+_REQUESTS_PER_STEP = 4  # requests that fit after a step at least; with fewer, most requests would be a cache miss
+_LARGE_SHARE = 0.15  # of the window: a result whose pruning saves more is pruned before the next step
 
 
 @dataclass(frozen=True, slots=True)
 class StablePrefix(Strategy):
     """A strategy with `stable_prefix`: each request begins with the one before it for as long as possible.
 
-    Args:
-        otherwise: What is done where the budget is too small for that.
+    Where the budget is too small for that, the strategy `otherwise` is applied.
     """
 
     moves_in_steps = True
@@ -87,13 +99,9 @@ def _add_stable(draft: HistoryDraft, limit: int) -> bool:
 class _SteppedCut:
     """What the stepped cut leaves of a conversation, for each number of its units.
 
-    Args:
-        draft: The draft, in which nothing is kept yet.
-        limit: The most that the conversation may ever have, its query included and its system messages not, in tokens.
-            It has to be the same for every request.
-
-    Attributes:
-        walked: Where the cut is after each unit; None where nothing that it leaves fits.
+    Nothing is kept in the draft yet. `limit` is the most tokens that the conversation may ever have, its query included
+    and its system messages not; it has to be the same for every request. `walked` says where the cut is after each
+    unit, with None where nothing that it leaves fits.
     """
 
     def __init__(self, draft: HistoryDraft, limit: int) -> None:
@@ -120,12 +128,7 @@ class _SteppedCut:
         self.walked = list(steps(units, limit, first=first, head=head, leading=leading))
 
     def rows(self, step: Step, end: int) -> Mapping[int, int]:
-        """Return the messages of a request by index, in order, with their tokens; system messages are not among them.
-
-        Args:
-            step: Where the cut is.
-            end: How many units the request has.
-        """
+        """Return the tokens of each message of a request with `end` units, in order, without its system messages."""
         units, conversation = self.units, self._draft.conversation
         rows: dict[int, int] = {}
         for n in dict.fromkeys((self._opener(step), *range(step.cut, end))):
@@ -156,11 +159,8 @@ class _SteppedCut:
     def reused_prefix_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
         """Return the tokens of the messages that repeat the start of the request before, byte for byte.
 
-        The request before is the one that was answered by the newest message of the assistant.
-
-        Args:
-            step: Where the cut is.
-            shortened: New texts of the messages that are cut, which may have fewer tokens than they were allowed.
+        The request before is the one that was answered by the newest message of the assistant. Messages that are
+        `shortened` may have fewer tokens than they were allowed.
         """
         units, conversation = self.units, self._draft.conversation
         answered = next((n for n in range(len(units) - 1, 0, -1) if units[n].kind != "user"), 0)
@@ -213,3 +213,86 @@ def _opening_properly(units: Units) -> Sequence[Unit]:
     if not kept or kept[0].kind == "user" or not any(index < kept[0].indices[0] for index in units.strays):
         return kept
     return kept[next((n for n, unit in enumerate(kept) if unit.kind == "user"), 0) :]
+
+
+class StepUnit(NamedTuple):
+    """A unit of a conversation: its tokens, those with its results pruned, where its turn starts, and its kind."""
+
+    full: int
+    least: int
+    opener: int
+    is_exchange: bool
+
+    @property
+    def saved(self) -> int:
+        """Tokens that pruning its results saves."""
+        return self.full - self.least
+
+
+class Step(NamedTuple):
+    """Where the cut is.
+
+    Units before `cut` are gone, except for the user message that opened the turn in which the cut is. Of those that are
+    kept, the ones before `pruned` have their results pruned. The newest unit, whose results are not read yet, has at
+    most `newest_limit` tokens, where it would not fit whole even alone.
+    """
+
+    cut: int = 0
+    pruned: int = 0
+    newest_limit: int | None = None
+
+
+def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int, leading: int = 0) -> Iterator[Step | None]:
+    """Yield where the cut is after each unit; None where even that does not fit.
+
+    A step frees a ninth of the limit, or the tokens of four more requests if that is more, but at most half; where
+    tools are at work it frees half. After the first step, a unit with large results is pruned as soon as another unit
+    follows, without waiting for the next step: so close to the end that costs little of what is cached.
+
+    Args:
+        units: The units, oldest first.
+        limit: The most that they may have, in tokens.
+        first: Which unit is the first user message, of which something is kept when it goes.
+        head: Tokens of what is kept of it, and of the placeholder after it.
+        leading: How many units come before the first user message. They go together.
+    """
+    large = large_results(limit)
+    cut = pruned = total = requests = exchanges = 0
+
+    def held() -> int:
+        opener = units[cut].opener
+        inside = units[opener].full if opener < cut else 0
+        return inside + (head if cut > first and opener != first else 0)
+
+    for n, unit in enumerate(units):
+        total += unit.full
+        requests += unit.opener != n
+        exchanges += unit.is_exchange
+        if 0 < pruned < n and units[n - 1].saved > large:
+            total -= units[n - 1].saved
+        if cut and n == leading:
+            # A cut among them was made before there was a user message.
+            cut, total, requests, exchanges = n, unit.full, 0, 0
+        if total + held() <= limit:
+            yield Step(cut, pruned)
+            continue
+        total -= sum(read.saved for read in units[max(cut, pruned) : n] if not pruned or read.saved <= large)
+        pruned = n
+        usual = _REQUESTS_PER_STEP * total / requests if requests else 0
+        in_chat = min(limit * _MOST_FREE_SHARE, max(limit * FREE_SHARE, usual))
+        goal = limit - int(limit * FREE_SHARE_WITH_TOOLS if exchanges else in_chat)
+        while cut < n and (total + held() > goal or 0 < cut < leading):
+            total -= units[cut].least
+            requests -= units[cut].opener != cut
+            exchanges -= units[cut].is_exchange
+            cut += 1
+        left = limit - (total + held() - unit.full) if total + held() > limit else None
+        yield Step(cut, pruned, left) if left is None or unit.least <= left else None
+        if left is not None:
+            total -= unit.saved
+            pruned = n + 1
+
+
+def large_results(limit: int) -> int:
+    """Return how many tokens pruning has to save for a unit to be pruned as soon as it was read."""
+    return int(limit * _LARGE_SHARE)
