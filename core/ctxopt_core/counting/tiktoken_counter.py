@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, load_encoding
+from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, fast_count_of, load_encoding
 from ctxopt_core.counting.split_points import (
     PIECE,
     cut_after,
@@ -16,7 +16,6 @@ from ctxopt_core.counting.split_points import (
     pieces,
     pieces_from_end,
 )
-from ctxopt_core.counting.toktok import fast_count_of
 from ctxopt_core.runtime.text_cache import CountCache, shared_cache
 from ctxopt_core.text.surrogates import has_surrogates, index_before_joining, joined_surrogates
 

@@ -1,9 +1,13 @@
-"""Calling a user's function in this thread, or awaiting it on the event loop that waits for this thread."""
+"""Calling a user's function or model in this thread, or awaiting it on the event loop that waits for this thread.
+
+Models of other frameworks are known by their methods: one table for both frameworks, one way to look methods up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from inspect import CORO_CREATED, getcoroutinestate, isawaitable, iscoroutine, iscoroutinefunction
 from typing import Any
 
@@ -68,3 +72,130 @@ def _runs_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CallablePair:
+    """A function, the coroutine function that does the same, or both.
+
+    Args:
+        plain: The function; what it returns may be awaitable.
+        awaited: The coroutine function.
+    """
+
+    plain: Callable[..., Any] | None = None
+    awaited: Callable[..., Awaitable[Any]] | None = None
+
+    def call(self, *arguments: Any, named: str) -> Any:
+        """Return the result, by the coroutine function if an event loop waits for this thread; see `call_or_await`.
+
+        Raises:
+            TypeError: There is no plain function, and no event loop waits.
+        """
+        return call_or_await(self.plain, self.awaited, *arguments, named=named)
+
+    async def acall(self, *arguments: Any) -> Any:
+        """Return the result without blocking the event loop; without a coroutine function, the function in a thread."""
+        import asyncio
+
+        plain: Any = self.plain
+        found = self.awaited(*arguments) if self.awaited else await asyncio.to_thread(plain, *arguments)
+        return await found if isawaitable(found) else found
+
+
+@dataclass(frozen=True, slots=True)
+class MethodNames:
+    """The names of one operation: first the method that is called, then those that subclasses override to change it.
+
+    Args:
+        plain: Methods that are called.
+        awaited: Methods that are awaited.
+    """
+
+    plain: tuple[str, ...]
+    awaited: tuple[str, ...]
+
+
+LANGUAGE_MODELS = (
+    (MethodNames(("invoke", "_generate", "_call"), ("ainvoke", "_agenerate", "_acall")),),  # LangChain
+    (MethodNames(("complete",), ("acomplete",)),),  # LlamaIndex
+)
+"""The operation of a language model: answer a prompt."""
+
+EMBEDDING_MODELS = (
+    (  # LangChain
+        MethodNames(("embed_documents",), ("aembed_documents",)),
+        MethodNames(("embed_query",), ("aembed_query",)),
+    ),
+    (  # LlamaIndex
+        MethodNames(
+            ("get_text_embedding_batch", "_get_text_embeddings", "_get_text_embedding"),
+            ("aget_text_embedding_batch", "_aget_text_embeddings", "_aget_text_embedding"),
+        ),
+        MethodNames(
+            ("get_query_embedding", "_get_query_embedding"),
+            ("aget_query_embedding", "_aget_query_embedding"),
+        ),
+    ),
+)
+"""The operations of an embedding model: embed a list of strings, embed a query."""
+
+
+def methods_of(model: Any, interfaces: Sequence[Sequence[MethodNames]]) -> tuple[CallablePair, ...] | None:
+    """Return the methods of an object for each operation of the first interface that it has.
+
+    Args:
+        model: The object.
+        interfaces: For each framework, the operations that are needed.
+
+    Returns:
+        One pair for each operation; all have a plain function, or all have a coroutine function. None for a class, and
+        for an object that has none of the interfaces.
+    """
+    for operations in () if isinstance(model, type) else interfaces:
+        pairs = tuple(pair_of(model, names) for names in operations)
+        if all(pair.plain for pair in pairs) or all(pair.awaited for pair in pairs):
+            return pairs
+    return None
+
+
+def pair_of(model: Any, names: MethodNames) -> CallablePair:
+    """Return the plain method and the coroutine method of an object for one operation.
+
+    A coroutine method is left out if the object inherits it from a class that does not know its plain method. It could
+    only call that one: in the default thread pool (LangChain), or on the event loop, which is blocked meanwhile
+    (LlamaIndex).
+    """
+    plain, awaited = method_of(model, names.plain[0]), method_of(model, names.awaited[0])
+    if plain is not None and _distance(model, names.awaited) > _distance(model, names.plain):
+        awaited = None
+    return CallablePair(plain=plain, awaited=awaited)
+
+
+def method_of(model: Any, name: str) -> Callable[..., Any] | None:
+    """Return a method of an object, or None if it has none of that name."""
+    found = getattr(model, name, None)
+    return found if callable(found) else None
+
+
+def _distance(model: Any, names: tuple[str, ...]) -> int:
+    """Return the place in the method resolution order of the first class that defines one of these names."""
+    classes = type(model).__mro__
+    return next((place for place, cls in enumerate(classes) if not vars(cls).keys().isdisjoint(names)), len(classes))
+
+
+def function_of(source: Any, requirement: str) -> CallablePair:
+    """Return a function or coroutine function as a pair.
+
+    Args:
+        source: What the caller gave.
+        requirement: What the error says it must be.
+
+    Raises:
+        TypeError: It is a class, or cannot be called.
+    """
+    if isinstance(source, type) or not callable(source):
+        what = f"the class {source.__name__}" if isinstance(source, type) else type(source).__name__
+        message = f"{requirement}, got {what}"
+        raise TypeError(message)
+    return CallablePair(awaited=source) if is_coroutine_function(source) else CallablePair(plain=source)
