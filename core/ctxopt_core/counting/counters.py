@@ -88,8 +88,10 @@ def _tiktoken_counter_of(tokenizer: object) -> TiktokenCounter | CallableCounter
 
     It counts special tokens in a string as ordinary text, on which some of those methods raise.
     """
-    encoding = _encoding_of(tokenizer)
-    if encoding is None:
+    method = tokenizer.func if isinstance(tokenizer, partial) else tokenizer
+    encoding: Any = method.__self__ if isinstance(method, MethodType) else method
+    # tiktoken is not imported for this: an object of it exists only where it was imported.
+    if type(encoding).__module__.partition(".")[0] != "tiktoken" or not hasattr(encoding, "encode_ordinary"):
         return None
     if encoding.name in BUNDLED_ENCODINGS:
         return TiktokenCounter(encoding.name)
@@ -128,11 +130,3 @@ def _uses_default_tokenizer(model: object) -> bool:
         return False
     methods = [getattr(type(model), name, None) for name in ("get_num_tokens", "get_token_ids")]
     return all(getattr(method, "__module__", None) == _LANGCHAIN_MODELS for method in methods)
-
-
-def _encoding_of(tokenizer: object) -> Any:
-    method = tokenizer.func if isinstance(tokenizer, partial) else tokenizer
-    owner = method.__self__ if isinstance(method, MethodType) else method
-    # tiktoken is not imported for this: an object of it exists only where it was imported.
-    is_encoding = type(owner).__module__.partition(".")[0] == "tiktoken" and hasattr(owner, "encode_ordinary")
-    return owner if is_encoding else None

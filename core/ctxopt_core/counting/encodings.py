@@ -85,17 +85,13 @@ def load_encoding(name: str) -> tiktoken.Encoding:
         CtxoptError: tiktoken has no such encoding, or it is not bundled and could not be loaded.
     """
     if name not in _loaded:
+        from tiktoken.registry import ENCODINGS
+
+        load = _bundled if name in _PATTERNS else _from_tiktoken
         with _loading:
             if name not in _loaded:
-                _loaded[name] = _load(name)
+                _loaded[name] = ENCODINGS.get(name) or load(name)
     return _loaded[name]
-
-
-def _load(name: str) -> tiktoken.Encoding:
-    from tiktoken.registry import ENCODINGS
-
-    load = _bundled if name in _PATTERNS else _from_tiktoken
-    return ENCODINGS.get(name) or load(name)
 
 
 def _bundled(name: str) -> tiktoken.Encoding:
@@ -133,17 +129,19 @@ def fast_count_of(encoding: str) -> Callable[[str], int | None] | None:
 
     The function returns None for a string that tiktoken has to count.
     """
-    if encoding not in BUNDLED_ENCODINGS or not _are_compared():
+    if encoding not in BUNDLED_ENCODINGS or find_spec("toktok") is None:
         return None
+    for name, release in _COMPARED_RELEASES.items():
+        # Another package has the import name `toktok` and no version.
+        if not getattr(import_module(name), "__version__", "").startswith(release):
+            return None
     # `batch_count`, the documented function, takes 30 microseconds for a string of any length.
     from toktok import _encoding
 
     tokens_of: Callable[[str], int] = _encoding(encoding).count
 
     def fast_count(text: str) -> int | None:
-        if text.isascii():
-            return tokens_of(text)
-        if UNLIKE.search(text) is not None:
+        if not text.isascii() and UNLIKE.search(text) is not None:
             return None
         try:
             return tokens_of(text)
@@ -151,13 +149,3 @@ def fast_count_of(encoding: str) -> Callable[[str], int | None] | None:
             return None
 
     return fast_count
-
-
-def _are_compared() -> bool:
-    if find_spec("toktok") is None:
-        return False
-    # Another package has the same import name and no version.
-    return all(
-        getattr(import_module(name), "__version__", "").startswith(release)
-        for name, release in _COMPARED_RELEASES.items()
-    )

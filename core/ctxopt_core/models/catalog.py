@@ -68,13 +68,7 @@ class ModelIndex(Generic[RowT]):
 
     @classmethod
     def of_normal_ids(cls, listed: dict[str, RowT], *, ambiguous: Iterable[str], aliases: Mapping[str, str]) -> Self:
-        """Return the index of ids that already have their normal spelling.
-
-        Args:
-            listed: The rows by whole id.
-            ambiguous: The bare names that are not found.
-            aliases: Alias -> listed id, in any spelling.
-        """
+        """Return the index of whole ids that already have their normal spelling; `ambiguous` are bare names."""
         index = cls((), aliases)
         index._listed = listed
         index._by_bare_name = dict.fromkeys(ambiguous)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.util import find_spec
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from ctxopt_core.models.catalog import builtin_aliases
 from ctxopt_core.models.model_ids import id_spellings
@@ -22,23 +22,6 @@ _BEDROCK = "aws"
 # Models whose price a process looks up only once; one looks up few. With more it searches the table again.
 _CACHED_MODELS = 256
 _FIELDS = frozenset({"input", "cached"})
-
-
-class InputPrice(Protocol):
-    """What the input of one model costs.
-
-    1. `source` says where the price comes from.
-    2. `usd(tokens, cached=n)` is the price in USD of an input of `tokens` tokens, `n` of which are read from the
-       provider's prompt cache. It may have tiers, so that it need not be proportional.
-    3. It is pure and does not use the network.
-    """
-
-    @property
-    def source(self) -> str:
-        """Where the price comes from."""
-
-    def usd(self, tokens: int, *, cached: int = 0) -> float:
-        """Return the price of an input in USD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +46,11 @@ class ModelPrice:
 
     @property
     def source(self) -> str:
-        """The caller."""
+        """Where the price comes from: the caller."""
         return "user"
 
     def usd(self, tokens: int, *, cached: int = 0) -> float:
-        """Return the price of an input in USD."""
+        """Return the price in USD of an input, `cached` tokens of which are read from the prompt cache."""
         cheaper = self.input if self.cached is None else self.cached
         return ((tokens - cached) * self.input + cached * cheaper) / _MILLION
 
@@ -123,20 +106,14 @@ def _dollars(name: str, value: object) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePrice:
-    """The price of one model in the table, with its tiers.
-
-    Args:
-        model: The id of the model in the table.
-        provider: The provider whose price it is; None for the home provider of the model.
-        source: The table and its version.
-    """
+    """The price of one model in the table, with its tiers, so that it need not be proportional."""
 
     model: str
-    provider: str | None
-    source: str
+    provider: str | None  # None is the home provider of the model
+    source: str  # the table and its version
 
     def usd(self, tokens: int, *, cached: int = 0) -> float:
-        """Return the price of an input in USD."""
+        """Return the price in USD of an input, `cached` tokens of which are read from the prompt cache."""
         return float(_calculated(self.model, self.provider, tokens, cached).input_price)
 
 

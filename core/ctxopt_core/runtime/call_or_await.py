@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import CORO_CREATED, getcoroutinestate, isawaitable, iscoroutine, iscoroutinefunction
-from typing import Any
+from typing import Any, TypeAlias
 
 run_on_waiting_loop: ContextVar[Callable[..., Any] | None] = ContextVar("ctxopt_run_on_waiting_loop", default=None)
 """Runs a coroutine function on the event loop that waits for this thread and returns its result; None if none waits.
@@ -103,39 +103,29 @@ class CallablePair:
         return await found if isawaitable(found) else found
 
 
-@dataclass(frozen=True, slots=True)
-class MethodNames:
-    """The names of one operation: first the method that is called, then those that subclasses override to change it.
+MethodNames: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""One operation: the names of plain methods, then those of coroutine methods.
 
-    Args:
-        plain: Methods that are called.
-        awaited: Methods that are awaited.
-    """
-
-    plain: tuple[str, ...]
-    awaited: tuple[str, ...]
-
+Of each, the first is the method that is called, the others are those that subclasses override to change it.
+"""
 
 LANGUAGE_MODELS = (
-    (MethodNames(("invoke", "_generate", "_call"), ("ainvoke", "_agenerate", "_acall")),),  # LangChain
-    (MethodNames(("complete",), ("acomplete",)),),  # LlamaIndex
+    ((("invoke", "_generate", "_call"), ("ainvoke", "_agenerate", "_acall")),),  # LangChain
+    ((("complete",), ("acomplete",)),),  # LlamaIndex
 )
 """The operation of a language model: answer a prompt."""
 
 EMBEDDING_MODELS = (
     (  # LangChain
-        MethodNames(("embed_documents",), ("aembed_documents",)),
-        MethodNames(("embed_query",), ("aembed_query",)),
+        (("embed_documents",), ("aembed_documents",)),
+        (("embed_query",), ("aembed_query",)),
     ),
     (  # LlamaIndex
-        MethodNames(
+        (
             ("get_text_embedding_batch", "_get_text_embeddings", "_get_text_embedding"),
             ("aget_text_embedding_batch", "_aget_text_embeddings", "_aget_text_embedding"),
         ),
-        MethodNames(
-            ("get_query_embedding", "_get_query_embedding"),
-            ("aget_query_embedding", "_aget_query_embedding"),
-        ),
+        (("get_query_embedding", "_get_query_embedding"), ("aget_query_embedding", "_aget_query_embedding")),
     ),
 )
 """The operations of an embedding model: embed a list of strings, embed a query."""
@@ -144,38 +134,28 @@ EMBEDDING_MODELS = (
 def methods_of(model: Any, interfaces: Sequence[Sequence[MethodNames]]) -> tuple[CallablePair, ...] | None:
     """Return the methods of an object for each operation of the first interface that it has.
 
-    Args:
-        model: The object.
-        interfaces: For each framework, the operations that are needed.
-
-    Returns:
-        One pair for each operation; all have a plain function, or all have a coroutine function. None for a class, and
-        for an object that has none of the interfaces.
+    All pairs have a plain function, or all have a coroutine function. None for a class, and for an object that has none
+    of the interfaces.
     """
     for operations in () if isinstance(model, type) else interfaces:
-        pairs = tuple(pair_of(model, names) for names in operations)
+        pairs = tuple(_pair_of(model, *names) for names in operations)
         if all(pair.plain for pair in pairs) or all(pair.awaited for pair in pairs):
             return pairs
     return None
 
 
-def pair_of(model: Any, names: MethodNames) -> CallablePair:
+def _pair_of(model: Any, plain_names: tuple[str, ...], awaited_names: tuple[str, ...]) -> CallablePair:
     """Return the plain method and the coroutine method of an object for one operation.
 
     A coroutine method is left out if the object inherits it from a class that does not know its plain method. It could
     only call that one: in the default thread pool (LangChain), or on the event loop, which is blocked meanwhile
     (LlamaIndex).
     """
-    plain, awaited = method_of(model, names.plain[0]), method_of(model, names.awaited[0])
-    if plain is not None and _distance(model, names.awaited) > _distance(model, names.plain):
+    plain, awaited = (getattr(model, names[0], None) for names in (plain_names, awaited_names))
+    plain = plain if callable(plain) else None
+    if not callable(awaited) or (plain and _distance(model, awaited_names) > _distance(model, plain_names)):
         awaited = None
     return CallablePair(plain=plain, awaited=awaited)
-
-
-def method_of(model: Any, name: str) -> Callable[..., Any] | None:
-    """Return a method of an object, or None if it has none of that name."""
-    found = getattr(model, name, None)
-    return found if callable(found) else None
 
 
 def _distance(model: Any, names: tuple[str, ...]) -> int:
@@ -187,12 +167,8 @@ def _distance(model: Any, names: tuple[str, ...]) -> int:
 def function_of(source: Any, requirement: str) -> CallablePair:
     """Return a function or coroutine function as a pair.
 
-    Args:
-        source: What the caller gave.
-        requirement: What the error says it must be.
-
     Raises:
-        TypeError: It is a class, or cannot be called.
+        TypeError: It is a class, or cannot be called. The message starts with `requirement`.
     """
     if isinstance(source, type) or not callable(source):
         what = f"the class {source.__name__}" if isinstance(source, type) else type(source).__name__

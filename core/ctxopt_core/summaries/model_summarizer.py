@@ -238,15 +238,10 @@ class SummarySource:
 
     1. Its errors come through unchanged.
     2. It is awaited if an event loop waits for the call and it has its own coroutine; otherwise it is called.
-
-    Args:
-        name: The name of the model or of the function.
-        is_model: Whether it is a model, which needs instructions.
-        calls: How it is called.
     """
 
     name: str
-    is_model: bool
+    is_model: bool  # a model needs instructions, a function does not
     calls: CallablePair
 
     def answer(self, text: str) -> Any:
@@ -265,14 +260,12 @@ def source_of(source: Any) -> SummarySource:
         TypeError: It is no model and no function.
     """
     methods = methods_of(source, LANGUAGE_MODELS)
-    if methods is not None:
-        return SummarySource(name=_name_of(source), is_model=True, calls=methods[0])
     requirement = (
         "`source` must be an instance of a LangChain or LlamaIndex language model, or a function of a string that "
         "returns a string"
     )
-    function = function_of(source, requirement)
-    return SummarySource(name=_name_of(source), is_model=False, calls=function)
+    calls = methods[0] if methods else function_of(source, requirement)
+    return SummarySource(name=_name_of(source), is_model=bool(methods), calls=calls)
 
 
 def text_of_answer(answer: Any) -> str | None:
