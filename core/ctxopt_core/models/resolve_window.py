@@ -160,12 +160,10 @@ def _user_window(model: str, catalog: UserCatalog | None) -> ModelWindow | None:
     if catalog is None:
         return None
     if not isinstance(catalog, Mapping) and not callable(catalog):
-        kind = type(catalog).__name__
-        message = f"`catalog` must be a mapping or a function from model id to window, got {kind}"
+        message = f"`catalog` must be a mapping or a function from model id to window, got {type(catalog).__name__}"
         raise TypeError(message)
-    rows = ((listed, _read(listed, entry, "user catalog")) for listed, entry in _entries(catalog, model))
-    index = ModelIndex([(listed, window) for listed, window in rows if window is not None])
-    found = index.find(model)
+    read = ((listed, _read(listed, entry, "user catalog")) for listed, entry in _entries(catalog, model))
+    found = ModelIndex((listed, window) for listed, window in read if window is not None).find(model)
     return None if found is None else replace(found, model=model)
 
 
@@ -191,5 +189,5 @@ def _read(listed: str, entry: object, source: Source) -> ModelWindow | None:
             return window
         problem = "it names neither `context_window` nor `max_input_tokens`"
     message = f"the {source} entry of {listed!r} was skipped: {problem}"
-    warn_once(message, WindowSourceWarning, stacklevel=4)
+    warn_once(message, WindowSourceWarning, stacklevel=3)
     return None
