@@ -153,7 +153,7 @@ def _pair_of(model: Any, plain_names: tuple[str, ...], awaited_names: tuple[str,
     """
     plain, awaited = (getattr(model, names[0], None) for names in (plain_names, awaited_names))
     plain = plain if callable(plain) else None
-    if not callable(awaited) or (plain and _distance(model, awaited_names) > _distance(model, plain_names)):
+    if not callable(awaited) or (plain is not None and _distance(model, awaited_names) > _distance(model, plain_names)):
         awaited = None
     return CallablePair(plain=plain, awaited=awaited)
 
