@@ -10,9 +10,8 @@ from datetime import date
 from model_kinds import home_name, is_a_model, is_closed, is_generic, kind_of, tokenizer_of
 from model_sources import Listing
 
-from ctxopt_core.models.catalog import CatalogRow
+from ctxopt_core.models.catalog import CatalogRow, ModelIndex
 from ctxopt_core.models.model_ids import id_spellings
-from ctxopt_core.models.model_lookup import ModelIndex
 
 RULE = (
     "A reviewed figure is that of the model's home provider and stands; for an id that a reviewed one begins, unless "

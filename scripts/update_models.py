@@ -24,9 +24,8 @@ from typing import Any
 from model_rules import RULE, Table, build_table, rows_with_ids
 from model_sources import LANGCHAIN, LLAMA_INDEX, Listing, download, listings, other_kinds, versions, wheels
 
-from ctxopt_core.models.catalog import CatalogRow, smallest_chat_window
+from ctxopt_core.models.catalog import CatalogRow, ModelIndex, smallest_chat_window
 from ctxopt_core.models.model_ids import id_spellings
-from ctxopt_core.models.model_lookup import ModelIndex
 
 REVIEWED = Path(__file__).with_name("reviewed_models.json")
 CATALOG = Path(__file__).resolve().parent.parent / "core" / "ctxopt_core" / "models" / "models.json"

@@ -65,8 +65,7 @@ from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages
 from ctxopt_core.messages.placeholder import is_placeholder_message
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
 from ctxopt_core.models.prices import Prices
-from ctxopt_core.models.resolve_window import OnUnknownModel
-from ctxopt_core.models.window_sources import UserCatalog
+from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog
 from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
 from ctxopt_core.runtime.event_loop import in_worker
 from ctxopt_core.runtime.warn_once import warn_once

@@ -18,8 +18,7 @@ from ctxopt_core.command_line.batch_files import BatchFiles, BatchPaths
 from ctxopt_core.command_line.fitting_options import choices_of
 from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.command_line.request_input import Line, lines_of
-from ctxopt_core.counting.encodings import load_encoding
-from ctxopt_core.counting.toktok import fast_count_of
+from ctxopt_core.counting.encodings import fast_count_of, load_encoding
 from ctxopt_core.runtime.text_cache import shared_cache
 
 ENCODING = "o200k_base"

@@ -20,8 +20,7 @@ from result_table import Row, Target
 from synthetic_chat import Writer
 
 from ctxopt_core import EstimateCounter
-from ctxopt_core.counting.encodings import load_encoding
-from ctxopt_core.counting.toktok import fast_count_of
+from ctxopt_core.counting.encodings import fast_count_of, load_encoding
 from shape_rows import SCRIPTS
 
 ENCODINGS = ("cl100k_base", "o200k_base")

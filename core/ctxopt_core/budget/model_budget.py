@@ -15,8 +15,7 @@ from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.models.model_settings import ModelInfo
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices
-from ctxopt_core.models.resolve_window import OnUnknownModel, resolve_window
-from ctxopt_core.models.window_sources import UserCatalog
+from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog, resolve_window
 from ctxopt_core.providers.rules import NO_MODEL, rules_for
 from ctxopt_core.validation import exact_percentage, optional_token_amount, token_amount
 

@@ -35,11 +35,7 @@ class CappedCounter(_BoundCounter):
     """Another counter, except that `count` returns the limit plus 1 for a long string that is over the limit.
 
     A string that alone is larger than the whole input budget is cut whatever its exact size, so that finding out costs
-    in proportion to the budget and not to the length of the string.
-
-    Args:
-        counter: The counter whose counts are capped.
-        ceiling: The limit, usually the input budget, in tokens.
+    in proportion to the budget and not to the length of the string. The limit is usually the input budget, in tokens.
     """
 
     __slots__ = ("_cached", "_ceiling", "_over")
@@ -70,11 +66,8 @@ class CappedCounter(_BoundCounter):
 class ModelCounter(_BoundCounter):
     """Another counter, together with the rules of a model's provider.
 
-    Messages and schemas are counted by functions that get a counter, so the rules are passed along with it.
-
-    Args:
-        counter: Counts strings.
-        rules: How attachments and schemas are counted.
+    Messages and schemas are counted by functions that get a counter, so the rules, which say how attachments and
+    schemas are counted, are passed along with it.
     """
 
     __slots__ = ("cached_count", "count")

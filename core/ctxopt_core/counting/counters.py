@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
+from types import MethodType
+from typing import Any
 
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.counting.counter_wrappers import ScaledCounter
+from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS
 from ctxopt_core.counting.hugging_face_counter import hugging_face_counter, is_hugging_face_tokenizer
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.counting.tokenizer_adapters import COUNTING_METHODS, function_of, tiktoken_counter_of
 from ctxopt_core.models.model_ids import encoding_for
 
 _ENCODING_NAMES = frozenset(
     {"gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"}
 )
+# Methods that a tokenizer may count with, in the order in which they are looked for.
+_COUNTING_METHODS = ("count_tokens", "get_num_tokens", "get_string_tokens", "encode", "tokenize")
+_LANGCHAIN_MODELS = "langchain_core.language_models.base"
+_OF_MESSAGES = frozenset({"get_num_tokens_from_messages", "count_tokens_approximately"})
 
 
 def counter_for(tokenizer: object) -> TokenCounter:
@@ -54,14 +62,15 @@ def counter_for(tokenizer: object) -> TokenCounter:
         return tokenizer
     if isinstance(tokenizer, os.PathLike) or is_hugging_face_tokenizer(tokenizer):
         return hugging_face_counter(tokenizer)
-    counter = tiktoken_counter_of(tokenizer)
+    counter = _tiktoken_counter_of(tokenizer)
     if counter is not None:
         return counter
-    function = function_of(tokenizer)
+    function = _function_of(tokenizer)
     if function is None:
         message = (
             "`tokenizer` must be a model name, an encoding name, a tokenizer, a function from a string to tokens or a "
-            f"TokenCounter, got {type(tokenizer).__name__}, which has none of the methods {', '.join(COUNTING_METHODS)}"
+            f"TokenCounter, got {type(tokenizer).__name__}, which has none of the methods "
+            f"{', '.join(_COUNTING_METHODS)}"
         )
         raise TypeError(message)
     unnamed = "callable" if function is tokenizer else type(tokenizer).__name__
@@ -72,3 +81,52 @@ def counter_of_encoding(encoding: str, *, exact: bool, safety_factor: float) -> 
     """Return the counter of an encoding; scaled by the factor if it is not the model's own."""
     counter = TiktokenCounter(encoding)
     return counter if exact else ScaledCounter(counter, safety_factor)
+
+
+def _tiktoken_counter_of(tokenizer: object) -> TiktokenCounter | CallableCounter | None:
+    """Return the counter of a tiktoken encoding, given as the encoding or as one of its methods; else None.
+
+    It counts special tokens in a string as ordinary text, on which some of those methods raise.
+    """
+    method = tokenizer.func if isinstance(tokenizer, partial) else tokenizer
+    encoding: Any = method.__self__ if isinstance(method, MethodType) else method
+    # tiktoken is not imported for this: an object of it exists only where it was imported.
+    if type(encoding).__module__.partition(".")[0] != "tiktoken" or not hasattr(encoding, "encode_ordinary"):
+        return None
+    if encoding.name in BUNDLED_ENCODINGS:
+        return TiktokenCounter(encoding.name)
+    return CallableCounter(encoding.encode_ordinary, name=encoding.name)
+
+
+def _function_of(tokenizer: object) -> Callable[[str], Any] | None:
+    """Return the function from a string to tokens that a tokenizer is or has, or None.
+
+    Raises:
+        TypeError: It counts messages, not strings, or is a LangChain model without a custom tokenizer.
+    """
+    owner = tokenizer.__self__ if isinstance(tokenizer, MethodType) else tokenizer
+    if _uses_default_tokenizer(owner):
+        message = (
+            "`tokenizer` must count as the model does, but LangChain counts for a "
+            f"{type(owner).__name__} with the tokenizer of GPT-2, which it downloads; pass the name of the model"
+        )
+        raise TypeError(message)
+    if callable(tokenizer):
+        name = getattr(tokenizer, "__name__", "")
+        if name in _OF_MESSAGES:
+            message = (
+                f"`tokenizer` must be a function from a string to tokens, got {name}, which counts messages; pass the "
+                "model's `get_num_tokens`, or a model name"
+            )
+            raise TypeError(message)
+        return tokenizer
+    methods = (getattr(tokenizer, name, None) for name in _COUNTING_METHODS)
+    return next((method for method in methods if callable(method)), None)
+
+
+def _uses_default_tokenizer(model: object) -> bool:
+    """Return whether a LangChain model counts with LangChain's default tokenizer."""
+    if getattr(model, "custom_get_token_ids", None) is not None:
+        return False
+    methods = [getattr(type(model), name, None) for name in ("get_num_tokens", "get_token_ids")]
+    return all(getattr(method, "__module__", None) == _LANGCHAIN_MODELS for method in methods)

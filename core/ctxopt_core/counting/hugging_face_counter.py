@@ -45,7 +45,9 @@ def hugging_face_counter(tokenizer: object) -> CallableCounter:
             f"`no_padding()` first, got a {type(tokenizer).__name__} with one of the two"
         )
         raise ValueError(message)
-    return CallableCounter(_Tokens(tokenizer), name=_name_of(tokenizer))
+    named = getattr(tokenizer, "name_or_path", None)
+    name = Path(named).name if isinstance(named, str) and named else type(tokenizer).__name__
+    return CallableCounter(_Tokens(tokenizer), name=name)
 
 
 class _Tokens:
@@ -104,8 +106,3 @@ def _tokenizer_file(path: Path) -> Path:
         message = f"reading {FILE_NAME} needs the package tokenizers: pip install tokenizers"
         raise ImportError(message)
     return file.absolute()
-
-
-def _name_of(tokenizer: object) -> str:
-    named = getattr(tokenizer, "name_or_path", None)
-    return Path(named).name if isinstance(named, str) and named else type(tokenizer).__name__

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, load_encoding
+from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, fast_count_of, load_encoding
 from ctxopt_core.counting.split_points import (
     PIECE,
     cut_after,
@@ -16,12 +15,8 @@ from ctxopt_core.counting.split_points import (
     pieces,
     pieces_from_end,
 )
-from ctxopt_core.counting.toktok import fast_count_of
 from ctxopt_core.runtime.text_cache import CountCache, shared_cache
 from ctxopt_core.text.surrogates import has_surrogates, index_before_joining, joined_surrogates
-
-if TYPE_CHECKING:
-    import tiktoken
 
 # Bytes of the longest token in both bundled vocabularies, a run of spaces.
 LONGEST_TOKEN_BYTES = 128
@@ -65,7 +60,7 @@ class TiktokenCounter:
         'The capital of'
     """
 
-    __slots__ = ("_bundled", "_cache", "_encoding", "cached_count", "name")
+    __slots__ = ("_bundled", "_cache", "cached_count", "name")
 
     exact = True
 
@@ -76,7 +71,6 @@ class TiktokenCounter:
         self.name = name.strip()
         self._cache = shared_cache(self.name) if cache is None else cache
         self.cached_count = self._cache.get
-        self._encoding: tiktoken.Encoding | None = None
         self._bundled = self.name in BUNDLED_ENCODINGS
 
     def __repr__(self) -> str:
@@ -200,7 +194,7 @@ class TiktokenCounter:
     def _decodable(self, text: str, tokens: list[int], limit: int, *, from_end: bool) -> int:
         """Return the characters of the first or the last `limit` tokens, or of fewer where they end inside one."""
         for kept in range(limit, 0, -1):
-            run = self._loaded().decode_bytes(tokens[-kept:] if from_end else tokens[:kept])
+            run = load_encoding(self.name).decode_bytes(tokens[-kept:] if from_end else tokens[:kept])
             try:
                 part = run.decode("utf-8")
             except UnicodeDecodeError:
@@ -211,11 +205,6 @@ class TiktokenCounter:
         # The slow, certain way, where the first `limit` tokens do not end on a whole character.
         most = min(len(text), limit * LONGEST_TOKEN_BYTES)
         return longest_fitting(most, lambda n: len(self._encode(part_of(text, n, from_end=from_end))) <= limit)
-
-    def _loaded(self) -> tiktoken.Encoding:
-        if self._encoding is None:
-            self._encoding = load_encoding(self.name)
-        return self._encoding
 
     def _count_piece(self, piece: str) -> int:
         """Count a piece between safe cuts. Pieces are cached, so that a string that grew costs what was added."""
@@ -231,7 +220,7 @@ class TiktokenCounter:
         return len(self._encode(text)) if tokens is None else tokens
 
     def _encode(self, text: str) -> list[int]:
-        encoding = self._encoding or self._loaded()
+        encoding = load_encoding(self.name)
         if len(text) < _BLANK_RUN:
             return encoding.encode_ordinary(text)
         # Unlike `encode_ordinary`, `encode` never panics.

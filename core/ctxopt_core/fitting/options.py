@@ -13,8 +13,7 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.fitting.request_renderer import RequestRenderer
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.models.resolve_window import OnUnknownModel
-from ctxopt_core.models.window_sources import UserCatalog
+from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog
 from ctxopt_core.reports.fit_report import FitReport
 
 Overflow = Literal["error", "empty"]

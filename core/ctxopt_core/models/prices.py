@@ -1,34 +1,27 @@
-"""Prices of the input of a model, and the cost of a request."""
+"""Prices of the input of a model, custom ones or those of the package `genai-prices`, and the cost of a request.
+
+`genai-prices` is imported when a cost is first computed. Only the prices that it has in this process are read: nothing
+here makes it update itself over the network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol, TypeAlias
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from typing import Any, TypeAlias
 
+from ctxopt_core.models.catalog import builtin_aliases
 from ctxopt_core.models.model_ids import id_spellings
 from ctxopt_core.validation import exact_number
 
 _MILLION = 1_000_000  # tokens: the unit of all published prices
+_BEDROCK = "aws"
+# Models whose price a process looks up only once; one looks up few. With more it searches the table again.
+_CACHED_MODELS = 256
 _FIELDS = frozenset({"input", "cached"})
-
-
-class InputPrice(Protocol):
-    """What the input of one model costs.
-
-    1. `source` says where the price comes from.
-    2. `usd(tokens, cached=n)` is the price in USD of an input of `tokens` tokens, `n` of which are read from the
-       provider's prompt cache. It may have tiers, so that it need not be proportional.
-    3. It is pure and does not use the network.
-    """
-
-    @property
-    def source(self) -> str:
-        """Where the price comes from."""
-
-    def usd(self, tokens: int, *, cached: int = 0) -> float:
-        """Return the price of an input in USD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +46,11 @@ class ModelPrice:
 
     @property
     def source(self) -> str:
-        """The caller."""
+        """Where the price comes from: the caller."""
         return "user"
 
     def usd(self, tokens: int, *, cached: int = 0) -> float:
-        """Return the price of an input in USD."""
+        """Return the price in USD of an input, `cached` tokens of which are read from the prompt cache."""
         cheaper = self.input if self.cached is None else self.cached
         return ((tokens - cached) * self.input + cached * cheaper) / _MILLION
 
@@ -112,6 +105,85 @@ def _dollars(name: str, value: object) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TablePrice:
+    """The price of one model in the table, with its tiers, so that it need not be proportional."""
+
+    model: str
+    provider: str | None  # None is the home provider of the model
+    source: str  # the table and its version
+
+    def usd(self, tokens: int, *, cached: int = 0) -> float:
+        """Return the price in USD of an input, `cached` tokens of which are read from the prompt cache."""
+        return float(_calculated(self.model, self.provider, tokens, cached).input_price)
+
+
+@lru_cache(maxsize=_CACHED_MODELS)
+def table_price(model: str) -> TablePrice | None:
+    """Return the price of a model, or None if the package is not installed or has no price of the model.
+
+    An id that names a provider has the price of that provider, or none.
+    """
+    if find_spec("genai_prices") is None:
+        return None
+    from importlib.metadata import version
+
+    for provider, name in _names(model):
+        try:
+            price = _calculated(name, provider, 1, 0)
+        except LookupError:
+            continue
+        if price.input_price is not None:
+            return TablePrice(model=name, provider=provider, source=f"genai-prices {version('genai-prices')}")
+    return None
+
+
+def _calculated(model: str, provider: str | None, tokens: int, cached: int) -> Any:
+    from genai_prices import Usage, calc_price
+
+    usage = Usage(input_tokens=tokens, cache_read_tokens=cached or None)
+    return calc_price(usage, model, provider_id=provider)
+
+
+def _names(model: str) -> Iterator[tuple[str | None, str]]:
+    """Yield the (provider, name) pairs under which the table may have a model, the most specific first."""
+    name = model.strip().lower()
+    scope, rest = _scope(name)
+    *paths, bare = id_spellings(name)
+    if bare in builtin_aliases():
+        # In the table, the name may belong to an older model than the newest, which it means here.
+        rest = bare = builtin_aliases()[bare]
+    if scope is not None and _is_provider(scope):
+        yield from ((scope, rest), (scope, bare))
+    elif scope is None and paths:
+        yield _BEDROCK, name
+    elif paths:
+        host = paths[0].partition("/")[0]
+        if _is_provider(host):
+            yield from ((host, rest), (host, bare))
+    elif ":" in name:
+        # The part after the colon says which tune or size is meant, as in `ft:...` or `llama3:8b`.
+        yield None, name
+    else:
+        yield from ((None, rest), (None, bare))
+
+
+def _scope(name: str) -> tuple[str | None, str]:
+    """Return the provider in an id, as in `openrouter/...` or `openai:...`, or None, and the rest."""
+    for mark in ("/", ":"):
+        scope, found, rest = name.partition(mark)
+        if found and scope and rest and "." not in scope:
+            return scope, rest
+    return None, name
+
+
+@cache
+def _is_provider(scope: str) -> bool:
+    from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
+
+    return find_provider_by_id(get_snapshot().providers, scope) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCost:
     """The cost of the input of one request, in USD, without the answer, whose length is not known.
 
@@ -139,7 +211,7 @@ def cost_of(model: str | None, *, before: int, after: int, repeated: int | None,
         repeated: Tokens of the sent request that repeat the start of the previous one, or None if not known.
         prices: Custom prices by model id. They are used before those of the table, for their models alone.
     """
-    price = None if model is None else _price_of(model, prices)
+    price = None if model is None else custom_price(model, prices) or table_price(model)
     if price is None:
         return None
     cost = price.usd(after)
@@ -149,9 +221,3 @@ def cost_of(model: str | None, *, before: int, after: int, repeated: int | None,
         cached=None if repeated is None else price.usd(after, cached=min(repeated, after)),
         source=price.source,
     )
-
-
-def _price_of(model: str, prices: Prices) -> InputPrice | None:
-    from ctxopt_core.models.genai_prices import table_price
-
-    return custom_price(model, prices) or table_price(model)

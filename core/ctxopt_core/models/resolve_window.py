@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Literal, TypeAlias, TypedDict
 
 from ctxopt_core.errors import UnknownModelError
-from ctxopt_core.models.catalog import CatalogRow, builtin_index, builtin_rows, smallest_chat_window
+from ctxopt_core.models.catalog import CatalogRow, ModelIndex, builtin_index, builtin_rows, smallest_chat_window
 from ctxopt_core.models.model_ids import checked_model_name, encoding_for, encoding_of_tokenizer
-from ctxopt_core.models.model_window import ModelWindow, WindowEntry, read_window
-from ctxopt_core.models.window_sources import UserCatalog, live_window, user_window
+from ctxopt_core.models.model_window import ModelWindow, Source, WindowEntry, read_window
 from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.validation import optional_token_amount
 
 OnUnknownModel: TypeAlias = Literal["fallback", "error"]
 """What to do about a model whose window is not known."""
+
+UserCatalog: TypeAlias = Mapping[str, WindowEntry] | Callable[[str], WindowEntry | None]
+"""Model id -> window: a mapping, or a function that returns None for an id that it does not know."""
 
 
 class WindowOptions(TypedDict, total=False):
@@ -41,6 +44,10 @@ class UnknownModelWarning(UserWarning):
             ...
         ctxopt_core.models.resolve_window.UnknownModelWarning: the context window of 'my-own-model' is not known, ...
     """
+
+
+class WindowSourceWarning(UserWarning):
+    """A source of windows could not be used, or only in part, and the next one was used."""
 
 
 def resolve_window(
@@ -91,7 +98,7 @@ def resolve_window(
     row = builtin_index().find(name)
     given = {"context_window": context_window, "max_input_tokens": max_input_tokens}
     limits = {limit: optional_token_amount(limit, amount) for limit, amount in given.items()}
-    window = read_window(name, limits, "explicit") or live_window(name, live) or user_window(name, catalog)
+    window = read_window(name, limits, "explicit") or _read(name, live, "live") or _user_window(name, catalog)
     if window is not None:
         found = _completed(window, row)
     elif row is not None:
@@ -140,3 +147,47 @@ def _smallest_known(name: str, on_unknown_model: OnUnknownModel) -> ModelWindow:
     )
     warn_once(message, UnknownModelWarning, stacklevel=3)
     return ModelWindow(model=name, context_window=smallest, source="fallback", **asdict(encoding_for(name)))
+
+
+def _user_window(model: str, catalog: UserCatalog | None) -> ModelWindow | None:
+    """Return the window of `model` in the user's catalog, or None.
+
+    A mapping is searched like the built-in catalog, in any spelling of the id.
+
+    Raises:
+        TypeError: `catalog` is neither a mapping nor callable.
+    """
+    if catalog is None:
+        return None
+    if not isinstance(catalog, Mapping) and not callable(catalog):
+        message = f"`catalog` must be a mapping or a function from model id to window, got {type(catalog).__name__}"
+        raise TypeError(message)
+    read = ((listed, _read(listed, entry, "user catalog")) for listed, entry in _entries(catalog, model))
+    found = ModelIndex((listed, window) for listed, window in read if window is not None).find(model)
+    return None if found is None else replace(found, model=model)
+
+
+def _entries(catalog: UserCatalog, model: str) -> list[tuple[str, object]]:
+    try:
+        if not isinstance(catalog, Mapping):
+            entry = catalog(model)
+            return [] if entry is None else [(model, entry)]
+        return [(model, catalog[model])] if model in catalog else list(catalog.items())
+    except Exception as error:  # noqa: BLE001 - a custom function may raise anything
+        message = f"`catalog` raised {type(error).__name__} when asked for {model!r}; the next source was used"
+        warn_once(message, WindowSourceWarning, stacklevel=4)
+        return []
+
+
+def _read(listed: str, entry: object, source: Source) -> ModelWindow | None:
+    try:
+        window = read_window(listed, entry, source)
+    except ValueError as error:
+        problem = str(error)
+    else:
+        if window is not None or source == "live":
+            return window
+        problem = "it names neither `context_window` nor `max_input_tokens`"
+    message = f"the {source} entry of {listed!r} was skipped: {problem}"
+    warn_once(message, WindowSourceWarning, stacklevel=3)
+    return None

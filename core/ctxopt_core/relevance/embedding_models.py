@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any, TypeAlias
 
-from ctxopt_core.runtime.duck_typing import EMBEDDING_MODELS, CallablePair, function_of, methods_of
+from ctxopt_core.runtime.call_or_await import EMBEDDING_MODELS, CallablePair, function_of, methods_of
 
 UnitVector: TypeAlias = "array[float]"
 """Numbers in single precision, of length one or all zeros."""

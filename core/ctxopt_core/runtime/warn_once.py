@@ -13,12 +13,9 @@ _lock = threading.Lock()
 
 
 def warn_once(message: str, category: type[Warning], *, stacklevel: int) -> None:
-    """Warn, unless the same message was issued before.
+    """Warn, unless the same message, with what distinguishes it such as the model's id, was issued before.
 
-    Args:
-        message: Has what distinguishes the warning, such as the model's id.
-        category: The class to filter by.
-        stacklevel: As in `warnings.warn`, counted from the caller.
+    `stacklevel` is counted from the caller, as in `warnings.warn`.
     """
     key = (category, message)
     with _lock:

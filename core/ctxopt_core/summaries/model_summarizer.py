@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError, SummaryError
 from ctxopt_core.messages.message import Message
-from ctxopt_core.summaries.language_models import SummarySource, source_of, text_of_answer
+from ctxopt_core.runtime.call_or_await import LANGUAGE_MODELS, CallablePair, function_of, methods_of
 from ctxopt_core.summaries.summarizer import checked_summary
 from ctxopt_core.summaries.transcript import transcript_of
 from ctxopt_core.text.surrogates import joined_surrogates
@@ -32,6 +32,7 @@ DEFAULT_MAX_INPUT_TOKENS = 8_000
 # process that serves many conversations calls the model again for messages that it has summarized.
 DEFAULT_CACHE_ENTRIES = 128
 _KEY_PREFIX = "ctxopt-summary-"
+_TEXT_KINDS = frozenset({None, "text", "output_text"})
 
 
 def summarizer(
@@ -229,3 +230,71 @@ def _check_string(argument: str, value: object) -> None:
     if not value.strip():
         message = f"`{argument}` must be a string that is not blank, got {value!r}"
         raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SummarySource:
+    """The ways in which one model or function answers a prompt.
+
+    1. Its errors come through unchanged.
+    2. It is awaited if an event loop waits for the call and it has its own coroutine; otherwise it is called.
+    """
+
+    name: str
+    is_model: bool  # a model needs instructions, a function does not
+    calls: CallablePair
+
+    def answer(self, text: str) -> Any:
+        """Return the answer to a prompt, as it is.
+
+        Raises:
+            TypeError: It can only be awaited, and no event loop waits for this call.
+        """
+        return self.calls.call(text, named=f"`source` {self.name}")
+
+
+def source_of(source: Any) -> SummarySource:
+    """Return the ways in which `source` answers a prompt.
+
+    Raises:
+        TypeError: It is no model and no function.
+    """
+    methods = methods_of(source, LANGUAGE_MODELS)
+    requirement = (
+        "`source` must be an instance of a LangChain or LlamaIndex language model, or a function of a string that "
+        "returns a string"
+    )
+    calls = methods[0] if methods else function_of(source, requirement)
+    return SummarySource(name=_name_of(source), is_model=bool(methods), calls=calls)
+
+
+def text_of_answer(answer: Any) -> str | None:
+    """Return the text of what a model or function gave: the text itself, or its `content` or `text`.
+
+    Of a content in blocks, the text blocks are joined. None if there is no text.
+    """
+    content = getattr(answer, "content", None)
+    if isinstance(content, (list, tuple)):
+        content = "".join(map(_text_of_block, content))
+    for found in (answer, content, getattr(answer, "text", None)):
+        if isinstance(found, str):
+            return str(found)
+    return None
+
+
+def _text_of_block(block: Any) -> str:
+    if isinstance(block, Mapping) and block.get("type") in _TEXT_KINDS:
+        block = block.get("text")
+    return block if isinstance(block, str) else ""
+
+
+def _name_of(source: Any) -> str:
+    for attribute in ("model_name", "model"):
+        name = getattr(source, attribute, None)
+        if isinstance(name, str) and name.strip():
+            return name.strip()
+    while isinstance(source, partial):
+        source = source.func
+    named = source if getattr(source, "__qualname__", None) else type(source)
+    module = getattr(named, "__module__", None)
+    return f"{module}.{named.__qualname__}" if module else str(named.__qualname__)

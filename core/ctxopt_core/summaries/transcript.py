@@ -13,6 +13,7 @@ from ctxopt_core.shortening.truncate import exceeds, level_down, truncate
 from ctxopt_core.text.surrogates import joined_surrogates
 
 _INDENT = "\n  "
+_MARK = " [... {:,} characters left out ...] "
 # Characters. OpenAI allows names of 64; a longer one would let a name fill the transcript.
 _LONGEST_NAME = 64
 # Tokens: about one sentence. If fewer would be left of each message, the oldest messages are left out instead.
@@ -147,9 +148,5 @@ def _count_up_to(limit: int, text: str, counter: TokenCounter) -> int:
 
 def _excerpt(text: str, budget: int, counter: TokenCounter) -> str:
     """Return head, mark and tail within the budget; the mark has no line break, so that the tail starts no line."""
-    found = truncate(text, budget, counter, side="middle", marker=_mark)
+    found = truncate(text, budget, counter, side="middle", marker=_MARK.format)
     return found or (OMITTED if text and not counter.exceeds(OMITTED, budget) else "")
-
-
-def _mark(characters: int) -> str:
-    return f" [... {characters:,} characters left out ...] "

@@ -218,9 +218,10 @@ def test_a_damaged_file_is_an_error(monkeypatch):
 
 def test_threads_load_an_encoding_once(monkeypatch):
     monkeypatch.setattr(vocabulary, "_loaded", {})
+    monkeypatch.delitem(tiktoken.registry.ENCODINGS, "cl100k_base", raising=False)
     loaded = []
-    load = vocabulary._load
-    monkeypatch.setattr(vocabulary, "_load", lambda name: loaded.append(name) or load(name))
+    load = vocabulary._bundled
+    monkeypatch.setattr(vocabulary, "_bundled", lambda name: loaded.append(name) or load(name))
 
     with ThreadPoolExecutor(8) as pool:
         encodings = list(pool.map(vocabulary.load_encoding, ["cl100k_base"] * 16))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.counting import toktok as fast_counting
+from ctxopt_core.counting import encodings as fast_counting
+from ctxopt_core.counting.encodings import UNLIKE, fast_count_of
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
-from ctxopt_core.counting.toktok import UNLIKE, fast_count_of
 from ctxopt_core.runtime.text_cache import CountCache
 from hostile_text import HOSTILE_SAMPLES, hostile_text
 from independent_recount import count_text

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from ctxopt_core.models import catalog
-from ctxopt_core.models.catalog import CatalogRow, builtin_index, builtin_rows, smallest_chat_window
+from ctxopt_core.models.catalog import CatalogRow, ModelIndex, builtin_index, builtin_rows, smallest_chat_window
 from ctxopt_core.models.model_ids import id_spellings
-from ctxopt_core.models.model_lookup import ModelIndex
 
 
 @dataclass(frozen=True)

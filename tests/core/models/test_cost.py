@@ -12,8 +12,7 @@ from dataclasses import replace
 import pytest
 
 from ctxopt_core import ContextBudget, ContextRequest, FitReport, HistoryPolicy, Message, counter_for, plan
-from ctxopt_core.models.genai_prices import table_price
-from ctxopt_core.models.prices import ModelPrice, cost_of, custom_price, read_prices
+from ctxopt_core.models.prices import ModelPrice, cost_of, custom_price, read_prices, table_price
 
 WORDS = counter_for(lambda text: len(text.split()))
 MILLION = 1_000_000

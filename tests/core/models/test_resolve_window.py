@@ -11,8 +11,7 @@ import pytest
 from ctxopt_core.errors import UnknownModelError
 from ctxopt_core.models.catalog import builtin_index
 from ctxopt_core.models.model_window import ModelWindow
-from ctxopt_core.models.resolve_window import UnknownModelWarning, resolve_window
-from ctxopt_core.models.window_sources import WindowSourceWarning
+from ctxopt_core.models.resolve_window import UnknownModelWarning, WindowSourceWarning, resolve_window
 from ctxopt_core.runtime import warn_once
 
 SMALLEST = 8_192

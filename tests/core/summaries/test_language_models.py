@@ -10,7 +10,7 @@ import pytest
 
 from counting_summaries import Answer, AwaitedAnswer, AwaitedModel, CountingAnswer, PlainModel
 from ctxopt_core.runtime.event_loop import in_worker
-from ctxopt_core.summaries.language_models import source_of, text_of_answer
+from ctxopt_core.summaries.model_summarizer import source_of, text_of_answer
 
 NAME_OF_COUNTING = "counting_summaries.CountingAnswer"
 
