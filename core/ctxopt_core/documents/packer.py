@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.duplicates import contained
 from ctxopt_core.documents.overlaps import Stitching
 from ctxopt_core.documents.passages import Passages
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import Ranking, in_reading_order
+from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.documents.selection import Resolved, choose
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.shortening.truncate import truncate

@@ -9,13 +9,12 @@ from typing import Literal
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.displayed import Displayed
-from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.duplicates import duplicates
 from ctxopt_core.documents.packer import Packer
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import by_score, has_scores, rank, score_of, sum_of_scores
-from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments
+from ctxopt_core.documents.rendering import DocumentCosts, DocumentRendering, PlainDocuments
 from ctxopt_core.documents.selection import Resolved, resolved_selection
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.relevance.query_terms import query_terms

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ctxopt_core.relevance.bm25 import BYTES_PER_TERM, is_unspaced, tokenize
-from ctxopt_core.relevance.term_scan import scanned_bm25
+from ctxopt_core.relevance.bm25 import BYTES_PER_TERM, is_unspaced, scanned_bm25, tokenize
 from ctxopt_core.runtime.text_cache import TextCache
 from ctxopt_core.text.boundaries import cluster_end, cluster_start
 from ctxopt_core.text.sentences import sentence_spans

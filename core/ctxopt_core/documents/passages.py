@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.overlaps import Stitch, stitch_plan
-from ctxopt_core.documents.partial_document import PartialDocument
-from ctxopt_core.documents.passage_scores import score_units
+from ctxopt_core.documents.partial_document import PartialDocument, score_units
 from ctxopt_core.documents.passage_units import read_units
+from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 

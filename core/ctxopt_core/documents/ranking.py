@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from ctxopt_core.documents.document import Document
+from ctxopt_core.relevance.bm25 import scanned_bm25
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
-from ctxopt_core.relevance.term_scan import scanned_bm25
 
 ScoreOrder = Literal["higher", "lower"]
 ReadingOrder = Literal["score", "original", "edges"]
