@@ -119,7 +119,12 @@ def pack_documents(
     except ValueError as error:
         raise ContextBudgetError(str(error)) from None
     policy = policy or DocumentPolicy()
-    dropped = _dropped_before(documents, policy)
+    dropped: dict[int, DropReason] = {}
+    for index, document in enumerate(documents):
+        if is_blank(document):
+            dropped[index] = "empty"
+        elif is_below_min_score(document, policy):
+            dropped[index] = "score"
     candidates = [index for index in range(len(documents)) if index not in dropped]
     order = by_score(documents, candidates, policy.score_order)
     packer = Packer(DocumentCosts(documents, rendering or PlainDocuments(), counter), counter, budget, policy)
@@ -133,7 +138,7 @@ def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, Drop
     ranking = rank(documents, candidates, terms, score_order=policy.score_order, scorer=policy.scorer)
     repeated = duplicates(documents, ranking.order)
     dropped.update(dict.fromkeys(repeated, "duplicate"))
-    ranking = ranking.without(repeated)
+    ranking = replace(ranking, order=tuple(index for index in ranking.order if index not in repeated))
     reading = ranking.order
     if has_scores(documents, reading):
         reading = by_score(documents, sorted(reading), policy.score_order)
@@ -145,17 +150,6 @@ def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, Drop
     dropped.update(dict.fromkeys(packer.without_value, "score"))
     packing = _packing(packer, ranking.order, dropped, anywhere=selection == "passages")
     return replace(packing, selection=selection, score_order_share=share)
-
-
-def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> dict[int, DropReason]:
-    """Return the documents that are dropped whatever the budget is."""
-    dropped: dict[int, DropReason] = {}
-    for index, document in enumerate(documents):
-        if is_blank(document):
-            dropped[index] = "empty"
-        elif is_below_min_score(document, policy):
-            dropped[index] = "score"
-    return dropped
 
 
 def is_below_min_score(document: Document, policy: DocumentPolicy) -> bool:

@@ -52,16 +52,6 @@ class PartialDocument:
     scores: Sequence[float] = ()
     chosen: set[int] = field(default_factory=set)
 
-    @property
-    def complete(self) -> bool:
-        """Whether every unit is chosen."""
-        return len(self.chosen) == len(self.units)
-
-    @property
-    def _edges(self) -> int:
-        """Characters of white space before the first and after the last unit."""
-        return len(self.text) - (self.units[-1].stop - self.units[0].start) if self.units else 0
-
     def open_sides(self, number: int) -> int:
         """Return on how many sides of a unit, were it chosen, something would be missing."""
         before = number > 0 and number - 1 not in self.chosen
@@ -70,7 +60,8 @@ class PartialDocument:
 
     def render(self, marker: str) -> str:
         """Return the chosen units in their order, with the marker wherever something is missing."""
-        if self.complete and self._edges <= _SMALL_EDGES:
+        edges = len(self.text) - (self.units[-1].stop - self.units[0].start) if self.units else 0
+        if len(self.chosen) == len(self.units) and edges <= _SMALL_EDGES:
             return self.text
         parts: list[str] = []
         following = 0
@@ -103,12 +94,8 @@ def score_units(
     2. the relevance of its document and the rank of it, up to 0.35 each;
     3. 0.3 for the first unit of a document, which as a rule says what it is about.
 
-    Args:
-        parts: The documents, whose units and terms are known.
-        weights: The weight of each term of the query.
-        relevance: How relevant each document is, from 0.0 to 1.0.
-        similarities: The score of each unit by a custom scorer, from 0.0 to 1.0, which then makes up 0.3 of the first
-            summand.
+    If there are `similarities`, the scores of all units by a custom scorer, they make up 0.3 of the first summand. They
+    and `relevance`, that of each document, are from 0.0 to 1.0.
     """
     texts = TermLists([terms for part in parts for terms in part.terms])
     scores = bm25_with_feedback(weights, texts, best_texts=_FEEDBACK_UNITS, feedback_weight=_FEEDBACK_WEIGHT)

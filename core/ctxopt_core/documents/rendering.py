@@ -59,11 +59,6 @@ class DocumentCosts(Mapping[int, int]):
     """Tokens of each document that is not blank: as it is rendered, and with the separator that follows it.
 
     A mapping from index to tokens; a document is counted when it is first looked up.
-
-    Args:
-        documents: All documents.
-        rendering: How the prompt holds a document.
-        counter: Counts the rendered documents.
     """
 
     __slots__ = ("_costs", "_counter", "_known", "_more_than", "_rendering", "documents", "separator_tokens")

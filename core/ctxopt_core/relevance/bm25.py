@@ -90,13 +90,7 @@ def counted_terms(text: str) -> CountedTerms:
 def bm25_of_counts(
     weights: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]
 ) -> list[float]:
-    """Return the BM25 score of texts.
-
-    Args:
-        weights: The weight of each term of the query. Terms without a weight add nothing.
-        counts: For each text, how often it has its terms.
-        lengths: The length of each text, in any unit.
-    """
+    """Return the BM25 score of texts by how often each has its terms; terms without a weight add nothing."""
     rarity = inverse_frequencies(Counter(chain.from_iterable(counts)), len(counts))
     term_scores = {term: weights[term] * rare for term, rare in rarity.items() if term in weights}
     mean_length = sum(lengths) / len(lengths) if term_scores else 1.0
@@ -111,10 +105,6 @@ def scanned_bm25(weights: Mapping[str, float], texts: Sequence[str]) -> list[flo
 
     Terms are looked for as pieces of text at the start of words; in texts beyond ASCII the longer ones anywhere. Of
     very many terms those of most weight are looked for.
-
-    Args:
-        weights: The weight of each term of the query.
-        texts: The texts.
     """
     terms = sorted(weights, key=lambda term: (-weights[term], -len(term), term))[:_MOST_SCANNED_TERMS]
     if not terms:
@@ -152,18 +142,9 @@ def _pattern(term: str) -> str:
 
 
 def inverse_frequencies(holding: Mapping[str, int], texts: int) -> dict[str, float]:
-    """Return for each term how rare it is (Lucene's inverse document frequency).
-
-    Args:
-        holding: How many texts have each term.
-        texts: How many texts there are.
-    """
-    rarity = {number: _inverse_frequency(number, texts) for number in frozenset(holding.values())}
+    """Return how rare each term is by how many texts have it (Lucene's inverse document frequency)."""
+    rarity = {number: math.log1p((texts - number + 0.5) / (number + 0.5)) for number in frozenset(holding.values())}
     return {term: rarity[number] for term, number in holding.items()}
-
-
-def _inverse_frequency(holding: int, texts: int) -> float:
-    return math.log1p((texts - holding + 0.5) / (holding + 0.5))
 
 
 def _score(counts: Mapping[str, int], term_scores: Mapping[str, float], relative_length: float) -> float:

@@ -64,7 +64,7 @@ class EmbeddingScorer:
 
     __slots__ = ("_batch_size", "_embed_query", "_embed_texts", "_embeddings", "_max_bytes", "_queries", "_texts")
 
-    def __init__(self, embeddings: Any, *, max_bytes: int, batch_size: int) -> None:
+    def __init__(self, embeddings: Any, max_bytes: int, batch_size: int) -> None:
         check_whole("max_bytes", max_bytes, minimum=0, unit="bytes")
         check_whole("batch_size", batch_size, minimum=1, unit="texts")
         self._embeddings = embeddings
@@ -79,7 +79,7 @@ class EmbeddingScorer:
         return f"{type(self).__name__}({getattr(embeddings, '__qualname__', type(embeddings).__qualname__)})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self._embeddings, self._max_bytes, self._batch_size)
+        return type(self), (self._embeddings, self._max_bytes, self._batch_size)
 
     @property
     def size_bytes(self) -> int:
@@ -177,10 +177,6 @@ def _sendable(text: str) -> str:
 
 def _size(text: str, vector: UnitVector) -> int:
     return _BYTES_PER_ENTRY + sys.getsizeof(text) + vector.itemsize * len(vector)
-
-
-def _rebuild(kind: type[EmbeddingScorer], embeddings: Any, max_bytes: int, batch_size: int) -> EmbeddingScorer:
-    return kind(embeddings, max_bytes=max_bytes, batch_size=batch_size)
 
 
 def _listed(found: Any, wanted: int) -> list[Any]:

@@ -99,11 +99,11 @@ def _starts_in_prose(text: str, start: int, stop: int, last: int, language: str)
         content = line.strip()
         if content:
             first = start + len(line) - len(line.lstrip())
-            if first > start and joins_previous(content[0]):
+            if first > start and _joins_previous(content[0]):
                 first, content = first - 1, " " + content
             yield first
-            if may_hold_several(content):
-                yield from sentence_starts_in_line(content, language, offset=first, stop=last)
+            if _may_hold_several(content):
+                yield from _starts_in_line(content, language, first, last)
         start += len(line)
 
 
@@ -117,21 +117,14 @@ def _block_stop(text: str, start: int) -> int:
     return len(text) if line_break < 0 else line_break + 1
 
 
-def may_hold_several(line: str) -> bool:
+def _may_hold_several(line: str) -> bool:
     """Return whether a line may have more than one sentence, by a quick check."""
     return ". " in line or not line.isascii() or _ASCII_END.search(line) is not None
 
 
-def sentence_starts_in_line(line: str, language: str, *, offset: int = 0, stop: int | None = None) -> Iterator[int]:
-    """Yield the offsets at which the second and later sentences of `line` start.
-
-    Args:
-        line: Text without line breaks that starts and ends with something other than white space.
-        language: A language code that `sentencex` knows; it takes others as English.
-        offset: What to add to each offset: the position of the line.
-        stop: The offset after which no start is needed.
-    """
-    position, last = 0, len(line) if stop is None else min(len(line), stop - offset)
+def _starts_in_line(line: str, language: str, offset: int, stop: int) -> Iterator[int]:
+    """Yield the offsets at which the second and later sentences of the line at `offset` start, as far as `stop`."""
+    position, last = 0, min(len(line), stop - offset)
     while position < last:
         window = line if len(line) <= _LONGEST_CALL else line[position : position + _LONGEST_CALL]
         starts = [offset + position + start for start in _starts(window, language)]
@@ -142,7 +135,7 @@ def sentence_starts_in_line(line: str, language: str, *, offset: int = 0, stop: 
         position = starts[-1] - offset if starts else position + _LONGEST_CALL - _OVERLAP
 
 
-def joins_previous(character: str) -> bool:
+def _joins_previous(character: str) -> bool:
     """Return whether a character is combined with the one before it: an accent, a variation selector, a joiner."""
     if character.isascii():
         return False
@@ -152,7 +145,7 @@ def joins_previous(character: str) -> bool:
 # The head and the tail of a string are looked for one after the other, so the same lines come again at once.
 @lru_cache(maxsize=_REMEMBERED_LINES)
 def _starts(line: str, language: str) -> Sequence[int]:
-    if not may_hold_several(line):
+    if not _may_hold_several(line):
         return ()
     starts: list[int] = []
     previous = 0
@@ -205,7 +198,7 @@ def _is_boundary(line: str, previous: int, start: int) -> bool:
     if start >= len(line):
         return False
     following, before = line[start], line[start - 1]
-    if joins_previous(following):
+    if _joins_previous(following):
         return False
     if not before.isspace() and before.isascii() and not _UNSPACED.match(following):
         return False
@@ -242,7 +235,7 @@ def _missed(line: str, begin: int, stop: int) -> Iterator[int]:
             depth = max(0, depth - 1)
         blanks = _BLANKS.match(line, mark.end())
         start = blanks.end() if blanks else mark.end()
-        if depth or start >= stop or line[start].islower() or joins_previous(line[start]):
+        if depth or start >= stop or line[start].islower() or _joins_previous(line[start]):
             continue
         if (bracketed and len(text) > 1) if closes else _ends_sentence(line, text, mark.end(), start):
             yield start
