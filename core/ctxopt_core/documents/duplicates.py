@@ -43,11 +43,7 @@ def duplicates(documents: Sequence[Document], order: Sequence[int]) -> dict[int,
       number, a name or a "not" that the better one lacks does;
     - has the same id: the same document, or another version of it.
 
-    The time is linear in the characters. Blank documents are ignored.
-
-    Args:
-        documents: All documents.
-        order: Those that are compared, best first.
+    The time is linear in the characters. Blank documents are ignored. `order` has the best document first.
     """
     bests: dict[str, int] = {}
     same_id: dict[int, int] = {}
@@ -66,10 +62,6 @@ def contained(documents: Sequence[Document], indices: Sequence[int]) -> dict[int
 
     It is for documents that will all be kept: `duplicates` does not look for a better one in a worse one, which may be
     dropped.
-
-    Args:
-        documents: All documents.
-        indices: Those that are compared.
     """
     order = sorted(indices, key=lambda index: -len(comparable(documents[index].text or "")))
     return _replacements(documents, order, _Wording.is_in)

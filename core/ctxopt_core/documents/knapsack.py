@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import accumulate, combinations
 from math import gcd
 from operator import itemgetter
@@ -41,15 +42,9 @@ def by_density(values: Sequence[float], costs: Sequence[int], budget: int) -> tu
 
     The highest value per token comes first; ties by value, then fewer tokens, then the earlier one. An exchange is of
     any one for any other, or of up to two for up to two of the 20 nearest to the limit on either side of it. The result
-    never has less value than the best single item that fits.
+    never has less value than the best single item that fits. Items with a value of 0 or less are not taken.
 
-    Args:
-        values: The value of each item, finite. Items with a value of 0 or less are not taken.
-        costs: What each costs, in tokens, 0 or more.
-        budget: Tokens that may be spent.
-
-    Returns:
-        The chosen positions in ascending order.
+    Values are finite; costs are tokens, 0 or more. Return the chosen positions in ascending order.
     """
     items, free = _usable(values, costs, budget)
     return _earliest(items, _improved(items, budget), free)
@@ -131,17 +126,13 @@ def _best_exchange(
     """Return which positions to remove and to add, at most so many, for the largest gain; None when there is none."""
     additions = sorted(_groups(items, outside, most), key=itemgetter(0))
     costs = [cost for cost, _, _ in additions]
-    best_within = list(accumulate(additions, _more_valuable))
+    best_within = list(accumulate(additions, partial(max, key=itemgetter(1))))  # the earlier one of equal value
     most_gain, exchange = 0, None
     for cost, value, removed in _groups(items, inside, most):
         _, gained, added = best_within[bisect_right(costs, left + cost) - 1]
         if gained - value > most_gain:
             most_gain, exchange = gained - value, (removed, added)
     return exchange
-
-
-def _more_valuable(one: Group, other: Group) -> Group:
-    return other if other[1] > one[1] else one
 
 
 def _groups(items: Sequence[_Item], positions: Sequence[int], most: int) -> list[Group]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
 
@@ -47,10 +47,7 @@ def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[
     that share a long substring, so that a short overlap may be missed.
 
     The plan is for documents that are all kept: where one is left out, the one after it has to be whole again.
-
-    Args:
-        documents: All documents.
-        indices: Those that are looked at, best first.
+    `indices` has the best one first.
     """
     groups: dict[str, list[int]] = {}
     for index in indices:
@@ -71,13 +68,9 @@ def stitch_plan(documents: Sequence[Document], indices: Sequence[int]) -> tuple[
 def overlap(left: str, right: str, least: int = _LEAST) -> int:
     """Return how many characters at the start of `right` repeat the end of `left`, 0 if there is no overlap.
 
-    The longest overlap counts. It is verbatim, but for white space at the end of `left` and at both ends of `right`;
-    that at the start of `right` is counted as well. The time is linear in the characters, whatever they are.
-
-    Args:
-        left: The text that comes first.
-        right: The text that may go on where `left` ends.
-        least: The fewest characters of an overlap, without white space around them; at least 1.
+    The longest overlap is taken. It is verbatim, but for white space at the end of `left` and at both ends of `right`;
+    that at the start of `right` is included in the result. Without white space around it, an overlap has at least
+    `least` characters, 1 or more. The time is linear in the characters, whatever they are.
     """
     end, start = left.rstrip(), right.strip()
     before = len(right) - len(right.lstrip())
@@ -213,14 +206,10 @@ class Stitching:
         }
         return cls(chains=chains, texts=MappingProxyType(texts))
 
-    def with_chains(self, chains: Sequence[tuple[Stitch, ...]]) -> Stitching:
-        """Return the stitching with further chains that are kept together."""
-        return replace(self, chains=(*self.chains, *chains)) if chains else self
-
-    def in_order(self, kept: Sequence[int]) -> tuple[int, ...]:
-        """Return kept documents with each chain together and in its order, at the place of its first member."""
+    def in_order(self, kept: Sequence[int], further: Sequence[tuple[Stitch, ...]] = ()) -> tuple[int, ...]:
+        """Return kept documents with each chain, own or further, in its order at the place of its first member."""
         runs: dict[int, tuple[int, ...]] = {}
-        for chain in self.chains:
+        for chain in (*self.chains, *further):
             run = (chain[0].left, *(stitch.right for stitch in chain))
             runs.update(dict.fromkeys(run, run))
         present = frozenset(kept)

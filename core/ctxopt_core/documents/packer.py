@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.duplicates import contained
 from ctxopt_core.documents.overlaps import Stitching
 from ctxopt_core.documents.passages import Passages
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import Ranking, in_reading_order
+from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.documents.selection import Resolved, choose
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.shortening.truncate import truncate
@@ -31,12 +31,6 @@ class Packer:
     It is called in this order, for one request only: `keep_all` and `keep_all_stitched` until one of them returns True,
     otherwise `pack` once. After that `kept`, `texts` and `tokens` are final, as are `repeated` (documents that another
     whole one contains) and `without_value` (documents whose scores have no value).
-
-    Args:
-        costs: The documents and their tokens.
-        counter: Counts strings.
-        budget: Tokens that the kept documents may have, rendered and joined.
-        policy: How to choose.
     """
 
     def __init__(self, costs: DocumentCosts, counter: TokenCounter, budget: int, policy: DocumentPolicy) -> None:
@@ -65,7 +59,7 @@ class Packer:
         """The kept documents in reading order."""
         present = self._whole | self._passages.texts.keys() | self._cut.keys()
         kept = in_reading_order([i for i in self._reading if i in present], self.policy.reading_order)
-        return self._stitching.with_chains(self._passages.chains).in_order(kept)
+        return self._stitching.in_order(kept, self._passages.chains)
 
     @property
     def tokens(self) -> int:
@@ -107,16 +101,10 @@ class Packer:
         return False
 
     def pack(self, selection: Resolved, ranking: Ranking, reading: Sequence[int], terms: QueryTerms) -> float | None:
-        """Keep what fits.
+        """Keep what fits; return the share of the optimal selection's value that the order by score would have reached.
 
-        Args:
-            selection: How to choose.
-            ranking: The documents in the order in which they are considered.
-            reading: The same documents in the order of their scores, which the reading order is made of.
-            terms: The terms of the query.
-
-        Returns:
-            With the optimal selection, the share of its value that the order by score would have reached.
+        The share is None with other selections. `reading` has the ranked documents in the order of their scores, from
+        which the reading order is made.
         """
         self._order, self._reading, self._counted = ranking.order, reading, None
         self._passages = self._passages_of(terms, ranking.relevance)
@@ -127,10 +115,9 @@ class Packer:
             self._place(self._order)
         elif selection != "passages":
             left = self._budget + self.costs.separator_tokens
-            choice = choose(self.costs.documents, ranking, self.costs, left, self.policy)
-            self._place(choice.documents)
-            self.without_value.update(choice.without_value)
-            share = choice.score_order_share
+            chosen, without_value, share = choose(self.costs.documents, ranking, self.costs, left, self.policy)
+            self._place(chosen)
+            self.without_value.update(without_value)
         self._settle()
         if self.policy.passages:
             self._fill()

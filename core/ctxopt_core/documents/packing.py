@@ -9,13 +9,12 @@ from typing import Literal
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.displayed import Displayed
-from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.duplicates import duplicates
 from ctxopt_core.documents.packer import Packer
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import by_score, has_scores, rank, score_of, sum_of_scores
-from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments
+from ctxopt_core.documents.rendering import DocumentCosts, DocumentRendering, PlainDocuments
 from ctxopt_core.documents.selection import Resolved, resolved_selection
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.relevance.query_terms import query_terms
@@ -120,7 +119,12 @@ def pack_documents(
     except ValueError as error:
         raise ContextBudgetError(str(error)) from None
     policy = policy or DocumentPolicy()
-    dropped = _dropped_before(documents, policy)
+    dropped: dict[int, DropReason] = {}
+    for index, document in enumerate(documents):
+        if is_blank(document):
+            dropped[index] = "empty"
+        elif is_below_min_score(document, policy):
+            dropped[index] = "score"
     candidates = [index for index in range(len(documents)) if index not in dropped]
     order = by_score(documents, candidates, policy.score_order)
     packer = Packer(DocumentCosts(documents, rendering or PlainDocuments(), counter), counter, budget, policy)
@@ -134,7 +138,7 @@ def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, Drop
     ranking = rank(documents, candidates, terms, score_order=policy.score_order, scorer=policy.scorer)
     repeated = duplicates(documents, ranking.order)
     dropped.update(dict.fromkeys(repeated, "duplicate"))
-    ranking = ranking.without(repeated)
+    ranking = replace(ranking, order=tuple(index for index in ranking.order if index not in repeated))
     reading = ranking.order
     if has_scores(documents, reading):
         reading = by_score(documents, sorted(reading), policy.score_order)
@@ -146,17 +150,6 @@ def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, Drop
     dropped.update(dict.fromkeys(packer.without_value, "score"))
     packing = _packing(packer, ranking.order, dropped, anywhere=selection == "passages")
     return replace(packing, selection=selection, score_order_share=share)
-
-
-def _dropped_before(documents: Sequence[Document], policy: DocumentPolicy) -> dict[int, DropReason]:
-    """Return the documents that are dropped whatever the budget is."""
-    dropped: dict[int, DropReason] = {}
-    for index, document in enumerate(documents):
-        if is_blank(document):
-            dropped[index] = "empty"
-        elif is_below_min_score(document, policy):
-            dropped[index] = "score"
-    return dropped
 
 
 def is_below_min_score(document: Document, policy: DocumentPolicy) -> bool:

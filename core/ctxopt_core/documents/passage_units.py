@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ctxopt_core.relevance.bm25 import BYTES_PER_TERM, is_unspaced, tokenize
-from ctxopt_core.relevance.term_scan import scanned_bm25
+from ctxopt_core.relevance.bm25 import BYTES_PER_TERM, is_unspaced, scanned_bm25, tokenize
 from ctxopt_core.runtime.text_cache import TextCache
 from ctxopt_core.text.boundaries import cluster_end, cluster_start
 from ctxopt_core.text.sentences import sentence_spans
@@ -32,15 +31,10 @@ _known_units: TextCache[tuple[Unit, ...]] = TextCache()
 _known_terms: TextCache[tuple[Terms, ...]] = TextCache()
 
 
-def stretches(text: str, weights: Mapping[str, float], limit: int) -> Iterator[tuple[int, int, bool]]:
+def stretches(text: str, weights: Mapping[str, float], limit: int) -> Iterator[Span]:
     """Yield (start, stop, whether to read it) of alternating stretches that together are `text`.
 
-    The beginning is read, and the blocks with the best BM25.
-
-    Args:
-        text: Has more than `limit` characters.
-        weights: The terms that are looked for; without them only the beginning is read.
-        limit: About how many characters are to be read.
+    About `limit` characters are read: the beginning, and the blocks with the best BM25.
     """
     blocks = list(_blocks(text))
     read = _blocks_to_read(text, blocks, weights, limit)
@@ -99,13 +93,8 @@ def read_units(text: str, weights: Mapping[str, float], limit: int) -> tuple[tup
     Together the units are the text without the white space at its two ends. A sentence of less than about 12 tokens
     says too little alone and is joined to the next one; a sentence that goes on in the next line is one. A run of more
     than 1,000 characters without a sentence end, or of 300 in a script without blanks, is cut into fragments at lines
-    or words. Units and terms are cached.
-
-    Args:
-        text: The text.
-        weights: The terms that are looked for. Without any, no terms are returned.
-        limit: About how many characters are read. In a longer text each part that is not read is one unit without
-            terms.
+    or words. Units and terms are cached. Without `weights`, the terms that are looked for, no terms are returned. About
+    `limit` characters are read; in a longer text each part that is not read is one unit without terms.
     """
     if len(text) <= limit:
         return _units_of(text), _terms_of(text) if weights else ()

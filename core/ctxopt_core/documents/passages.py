@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.costs import DocumentCosts
 from ctxopt_core.documents.overlaps import Stitch, stitch_plan
-from ctxopt_core.documents.partial_document import PartialDocument
-from ctxopt_core.documents.passage_scores import score_units
+from ctxopt_core.documents.partial_document import PartialDocument, score_units
 from ctxopt_core.documents.passage_units import read_units
+from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
@@ -33,13 +32,7 @@ class Passages:
     for more documents. `exclude` comes before `consider`, whenever other documents are kept whole than before. `texts`
     and `chains` may be read at any time; `changes` grows with each change of `texts`.
 
-    Args:
-        costs: The documents and their tokens.
-        counter: Counts the units.
-        terms: The terms of the query. Without any, documents are kept from their start.
-        relevance: How relevant each document is, from 0.0 to 1.0.
-        marker: The string that replaces each missing part.
-        scorer: Scores the relevance of a unit, in addition to BM25.
+    Without terms of a query, documents are kept from their start. `scorer` scores units in addition to BM25.
     """
 
     def __init__(
@@ -90,15 +83,12 @@ class Passages:
         self._whole_text = "\n\n".join(map(self._costs.text, self._whole))
 
     def consider(self, positions: Mapping[int, int], limit: int) -> set[int]:
-        """Read documents, so that units can be chosen from them; what was chosen before stays chosen.
+        """Read documents, and return those from which units can be chosen now; what was chosen before stays chosen.
 
         Args:
             positions: For each document how many rank above it, best first. Documents with chosen units are among them;
                 of the others no more are read than can matter.
             limit: Tokens that may be added: the fewer, the fewer documents matter.
-
-        Returns:
-            The documents from which units can be chosen now.
         """
         least = _LEAST_READ_BESIDE if self._whole else _LEAST_READ
         left = max(least, limit * _READ_PER_TOKEN) if self._weights else limit * _READ_WITHOUT_QUERY
@@ -143,14 +133,9 @@ class Passages:
     def take_best(self, limit: int, *, documents: int, units: int | None = None, repeats: bool = False) -> int:
         """Choose the units of the highest scores, best first; without a query, each document from its start.
 
-        Args:
-            limit: Tokens that may be added.
-            documents: How many documents may get a first unit.
-            units: How many units may be chosen; None for as many as fit.
-            repeats: Whether a unit may be chosen that repeats a chosen one of another document.
-
-        Returns:
-            The tokens that are left of `limit` by the counts of single units, which are estimates.
+        At most `documents` documents get a first unit, and at most `units` units are chosen. `repeats` allows those
+        that repeat a chosen one of another document. Return the tokens that are left of `limit` by the counts of single
+        units, which are estimates.
         """
         refused = taken = 0
         for part, number in self._by_score() if self._weights else self._heads():

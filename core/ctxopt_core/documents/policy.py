@@ -63,7 +63,10 @@ class DocumentPolicy:
 
     def __post_init__(self) -> None:
         for name, choices in (("selection", Selection), ("score_order", ScoreOrder), ("reading_order", ReadingOrder)):
-            _check_choice(name, getattr(self, name), get_args(choices))
+            value, known = getattr(self, name), get_args(choices)
+            if value not in known:
+                message = f"`{name}` must be one of {', '.join(map(repr, known))}, got {value!r}"
+                raise ValueError(message)
         if not isinstance(self.passages, bool):
             message = f"`passages` must be True or False, got {self.passages!r}"
             raise ValueError(message)  # noqa: TRY004
@@ -79,9 +82,3 @@ class DocumentPolicy:
             raise ValueError(message)
         if self.max_documents is not None:
             check_whole("max_documents", self.max_documents, minimum=1, unit="documents")
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        message = f"`{name}` must be one of {', '.join(map(repr, choices))}, got {value!r}"
-        raise ValueError(message)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from sys import float_info
 from types import MappingProxyType
 from typing import Literal
 
 from ctxopt_core.documents.document import Document
+from ctxopt_core.relevance.bm25 import scanned_bm25
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
-from ctxopt_core.relevance.term_scan import scanned_bm25
 
 ScoreOrder = Literal["higher", "lower"]
 ReadingOrder = Literal["score", "original", "edges"]
@@ -34,10 +34,6 @@ class Ranking:
     order: tuple[int, ...] = ()
     relevance: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
 
-    def without(self, indices: Collection[int]) -> Ranking:
-        """Return the ranking without some documents."""
-        return replace(self, order=tuple(index for index in self.order if index not in indices))
-
 
 def rank(
     documents: Sequence[Document],
@@ -52,14 +48,8 @@ def rank(
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
     retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
-    relevance alone decides, and without a query the order of arrival.
-
-    Args:
-        documents: All documents.
-        indices: Those that are ranked, in arrival order.
-        terms: The terms of the query, untruncated.
-        score_order: Which scores are better.
-        scorer: Scores the relevance; by default BM25 does.
+    relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 scores the
+    relevance if no scorer does.
     """
     relevance = _relevance(documents, indices, terms, scorer)
     best_scores = by_score(documents, indices, score_order)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ctxopt_core.documents.document import Document
@@ -42,14 +41,7 @@ def values_of(scores: Sequence[float | None], score_order: ScoreOrder) -> list[f
 
     Missing scores have less value than any other value above 0, even all together, but not none: such documents take
     the tokens that are left. An infinitely good score outweighs all finite ones together, an infinitely bad one has no
-    value.
-
-    Args:
-        scores: The score of each document; None where there is none, or it is not a number.
-        score_order: Whether `"higher"` or `"lower"` scores are better.
-
-    Returns:
-        A value for each document, finite, 0.0 or more.
+    value. Every value is finite, and 0.0 or more.
     """
     sign = -1.0 if score_order == "lower" else 1.0
     better = [None if score is None or math.isnan(score) else sign * score for score in scores]
@@ -95,13 +87,6 @@ def resolved_selection(
     sentences matter, and the rank of the whole document is the better guide. So sentences are chosen where the mean
     document has at most 25 times the informative characters of the query. Both are counted in characters, so that the
     limit means the same in any script.
-
-    Args:
-        selection: The selection of the policy.
-        documents: All documents.
-        indices: Those that may be kept.
-        terms: The terms of the query.
-        passages: Whether documents may be kept in part.
     """
     if selection != "auto":
         return selection
@@ -110,38 +95,23 @@ def resolved_selection(
     return "passages" if passages and short else "score"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Whole documents that were chosen by value and tokens.
-
-    Args:
-        documents: The documents.
-        without_value: Those whose scores have no value, so that they are not kept in part either.
-        score_order_share: For the optimal choice, the share of its value that taking the best-scored documents that fit
-            would have reached, from 0.0 to 1.0; otherwise None.
-    """
-
-    documents: tuple[int, ...]
-    without_value: tuple[int, ...] = ()
-    score_order_share: float | None = None
-
-
 def choose(
     documents: Sequence[Document], ranking: Ranking, costs: Mapping[int, int], budget: int, policy: DocumentPolicy
-) -> Choice:
+) -> tuple[Sequence[int], Sequence[int], float | None]:
     """Choose documents by density, or the best ones together, as the policy says.
 
-    Where the policy limits their number, the most valuable of the chosen ones are kept.
+    Where the policy limits their number, the most valuable of the chosen ones are kept. If no document has a score,
+    the values are those of the relevance.
 
-    Args:
-        documents: All documents.
-        ranking: Those that may be kept, best first.
-        costs: Tokens of each.
-        budget: Tokens that they may cost together.
-        policy: The selection, and which scores are better.
+    Returns:
+        The chosen documents; those whose scores have no value, so that they are not kept in part either; and, for the
+        optimal choice, the share of its value that taking the best-scored documents that fit would have reached.
     """
     order = ranking.order
-    values = _values(documents, ranking, policy)
+    if has_scores(documents, order):
+        values = values_of([score_of(documents[index]) for index in order], policy.score_order)
+    else:
+        values = values_of([ranking.relevance[index] for index in order], "higher")
     tokens = [costs[index] for index in order]
     solve = by_density if policy.selection == "density" else most_valuable
     best = solve(values, tokens, budget)
@@ -149,18 +119,8 @@ def choose(
     if policy.selection == "optimal" and (most := sum(values[n] for n in best)) > 0.0:
         share = sum(values[n] for n in _in_order(values, tokens, budget)) / most
     best_first = sorted(best, key=lambda n: -values[n])
-    return Choice(
-        documents=tuple(order[n] for n in best_first[: policy.max_documents]),
-        without_value=tuple(index for index, value in zip(order, values, strict=True) if value <= 0.0),
-        score_order_share=share,
-    )
-
-
-def _values(documents: Sequence[Document], ranking: Ranking, policy: DocumentPolicy) -> list[float]:
-    """Return the value of each ranked document: by its score, or by its relevance where no document has a score."""
-    if has_scores(documents, ranking.order):
-        return values_of([score_of(documents[index]) for index in ranking.order], policy.score_order)
-    return values_of([ranking.relevance[index] for index in ranking.order], "higher")
+    without_value = [index for index, value in zip(order, values, strict=True) if value <= 0.0]
+    return [order[n] for n in best_first[: policy.max_documents]], without_value, share
 
 
 def _in_order(values: Sequence[float], tokens: Sequence[int], budget: int) -> list[int]:

@@ -35,6 +35,9 @@ _WORDS = re.compile(
     f"[{_HAN_AND_KANA}{_HANGUL}]+|[{_SOUTH_EAST_ASIA}]+"
     f"|(?:(?![{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIA}])[^\\W_]|[{_MARKS}])+"
 )
+_NOT_IN_WORDS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
+_MOST_SCANNED_TERMS = 256  # terms that are looked for, those of most weight; each reads all texts once
+_SHORT_TERM = 4  # letters; shorter terms are looked for at the start of a word only, as they are inside many others
 _FIRST_UNSPACED = "\u0e01"
 _BY_PAIRS = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]")
 _BY_TRIPLES = re.compile(f"[{_SOUTH_EAST_ASIA}]")
@@ -87,13 +90,7 @@ def counted_terms(text: str) -> CountedTerms:
 def bm25_of_counts(
     weights: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]
 ) -> list[float]:
-    """Return the BM25 score of texts.
-
-    Args:
-        weights: The weight of each term of the query. Terms without a weight add nothing.
-        counts: For each text, how often it has its terms.
-        lengths: The length of each text, in any unit.
-    """
+    """Return the BM25 score of texts by how often each has its terms; terms without a weight add nothing."""
     rarity = inverse_frequencies(Counter(chain.from_iterable(counts)), len(counts))
     term_scores = {term: weights[term] * rare for term, rare in rarity.items() if term in weights}
     mean_length = sum(lengths) / len(lengths) if term_scores else 1.0
@@ -103,19 +100,51 @@ def bm25_of_counts(
     ]
 
 
-def inverse_frequencies(holding: Mapping[str, int], texts: int) -> dict[str, float]:
-    """Return for each term how rare it is (Lucene's inverse document frequency).
+def scanned_bm25(weights: Mapping[str, float], texts: Sequence[str]) -> list[float]:
+    """Return about the BM25 score of each text, so cheaply that thousands of texts cost little.
 
-    Args:
-        holding: How many texts have each term.
-        texts: How many texts there are.
+    Terms are looked for as pieces of text at the start of words; in texts beyond ASCII the longer ones anywhere. Of
+    very many terms those of most weight are looked for.
     """
-    rarity = {number: _inverse_frequency(number, texts) for number in frozenset(holding.values())}
+    terms = sorted(weights, key=lambda term: (-weights[term], -len(term), term))[:_MOST_SCANNED_TERMS]
+    if not terms:
+        return [0.0] * len(texts)
+    narrow = [(term, _ascii_pattern(term)) for term in terms if term.isascii()]
+    wide = [(term, _pattern(term)) for term in terms]
+    counts = [_counts(text, narrow, wide) for text in texts]
+    return bm25_of_counts(weights, counts, list(map(len, texts)))
+
+
+def _counts(text: str, narrow: Iterable[tuple[str, bytes]], wide: Iterable[tuple[str, str]]) -> dict[str, int]:
+    # One way for each kind of text, since `count` of bytes and of text are not the same call to a type checker.
+    if text.isascii():
+        plain = _plain_words(text)
+        return {term: times for term, pattern in narrow if (times := plain.count(pattern))}
+    folded = " " + fold(text)
+    return {term: times for term, pattern in wide if (times := folded.count(pattern))}
+
+
+def _plain_words(text: str) -> bytes:
+    known = _scanned_words.get(text)
+    if known is None:
+        known = b" %b " % text.lower().encode("ascii").translate(_NOT_IN_WORDS)
+        _scanned_words.store(text, known, 2 * len(text))
+    return known
+
+
+def _ascii_pattern(term: str) -> bytes:
+    stem = len(term) >= STEM_LETTERS and term.isalpha()
+    return f" {term}{'' if stem else ' '}".encode("ascii")
+
+
+def _pattern(term: str) -> str:
+    return term if len(term) >= _SHORT_TERM or is_unspaced(term) else f" {term}"
+
+
+def inverse_frequencies(holding: Mapping[str, int], texts: int) -> dict[str, float]:
+    """Return how rare each term is by how many texts have it (Lucene's inverse document frequency)."""
+    rarity = {number: math.log1p((texts - number + 0.5) / (number + 0.5)) for number in frozenset(holding.values())}
     return {term: rarity[number] for term, number in holding.items()}
-
-
-def _inverse_frequency(holding: int, texts: int) -> float:
-    return math.log1p((texts - holding + 0.5) / (holding + 0.5))
 
 
 def _score(counts: Mapping[str, int], term_scores: Mapping[str, float], relative_length: float) -> float:
@@ -199,3 +228,4 @@ class _Stems(dict[str, str]):
 
 _remembered: TextCache[CountedTerms] = TextCache()
 _stems = _Stems()
+_scanned_words: TextCache[bytes] = TextCache()

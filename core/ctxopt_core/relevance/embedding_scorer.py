@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any
+from array import array
+from collections.abc import Generator, Iterable, Sequence
+from operator import mul
+from typing import Any, TypeAlias
 
-from ctxopt_core.relevance.embedding_models import UnitVector, cosine, source_of, unit_vector, unit_vectors
+from ctxopt_core.runtime.call_or_await import EMBEDDING_MODELS, CallablePair, function_of, methods_of
 from ctxopt_core.runtime.text_cache import TextCache
 from ctxopt_core.text.surrogates import has_surrogates, joined_surrogates
 from ctxopt_core.validation import check_whole
+
+UnitVector: TypeAlias = "array[float]"
+"""Numbers in single precision, of length one or all zeros."""
 
 DEFAULT_EMBEDDING_BYTES = 64 * 1024 * 1024  # memory of the cached vectors: about 10,000 of 1,536 numbers
 DEFAULT_BATCH_SIZE = 128  # strings in one call; more exceed what some services accept, fewer take more round trips
 _BYTES_PER_ENTRY = 256  # memory of a cache entry beside its string and its numbers, about
 _SHARE_OF_QUERIES = 8  # an eighth of the memory is for queries, so that texts do not displace them
+_STRINGS = (str, bytes, bytearray)
 
 
 def embedding_scorer(
@@ -55,13 +62,13 @@ class EmbeddingScorer:
     See `embedding_scorer` for the arguments.
     """
 
-    __slots__ = ("_batch_size", "_embeddings", "_max_bytes", "_queries", "_source", "_texts")
+    __slots__ = ("_batch_size", "_embed_query", "_embed_texts", "_embeddings", "_max_bytes", "_queries", "_texts")
 
-    def __init__(self, embeddings: Any, *, max_bytes: int, batch_size: int) -> None:
+    def __init__(self, embeddings: Any, max_bytes: int, batch_size: int) -> None:
         check_whole("max_bytes", max_bytes, minimum=0, unit="bytes")
         check_whole("batch_size", batch_size, minimum=1, unit="texts")
         self._embeddings = embeddings
-        self._source = source_of(embeddings)
+        self._embed_texts, self._embed_query = _methods_of(embeddings)
         self._max_bytes = max_bytes
         self._batch_size = batch_size
         self._queries: TextCache[UnitVector] = TextCache(max_bytes // _SHARE_OF_QUERIES)
@@ -72,7 +79,7 @@ class EmbeddingScorer:
         return f"{type(self).__name__}({getattr(embeddings, '__qualname__', type(embeddings).__qualname__)})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self._embeddings, self._max_bytes, self._batch_size)
+        return type(self), (self._embeddings, self._max_bytes, self._batch_size)
 
     @property
     def size_bytes(self) -> int:
@@ -86,54 +93,68 @@ class EmbeddingScorer:
             TypeError: The model returns something other than vectors of numbers, or can only be awaited.
             ValueError: The model returns too many or too few vectors, or vectors that cannot be compared.
         """
-        vectors, missing = self._known(query, texts)
-        if not vectors and not missing:
-            return [0.0] * len(texts)
-        asked = self._queries.get(query)
-        if asked is None:
-            asked = self._cache_query(query, self._source.embed_query(_sendable(query)))
-        for batch in self._batches(missing):
-            vectors.update(self._cache(batch, self._source.embed_texts(list(map(_sendable, batch)))))
-        return _similarities(asked, texts, vectors)
+        steps = self._steps(query, texts)
+        found = None
+        while True:
+            try:
+                method, argument = steps.send(found)
+            except StopIteration as end:
+                scores: list[float] = end.value
+                return scores
+            found = method.call(argument, named="`embeddings`")
 
     async def ascore(self, query: str, texts: Sequence[str], /) -> list[float]:
         """Return what a call returns, by the model's own coroutines if it has them, otherwise in a thread."""
-        vectors, missing = self._known(query, texts)
+        steps = self._steps(query, texts)
+        found = None
+        while True:
+            try:
+                method, argument = steps.send(found)
+            except StopIteration as end:
+                scores: list[float] = end.value
+                return scores
+            found = await method.acall(argument)
+
+    def _steps(self, query: str, texts: Sequence[str]) -> Generator[tuple[CallablePair, Any], Any, list[float]]:
+        """Yield each method of the model to call and its argument, get what it returns, and return the scores."""
+        vectors: dict[str, UnitVector] = {}
+        missing: list[str] = []
+        for text in dict.fromkeys(texts if query.strip() else ()):
+            known = self._texts.get(text)
+            if known is not None:
+                vectors[text] = known
+            elif text.strip():
+                missing.append(text)
         if not vectors and not missing:
             return [0.0] * len(texts)
         asked = self._queries.get(query)
         if asked is None:
-            asked = self._cache_query(query, await self._source.embed_query_async(_sendable(query)))
-        for batch in self._batches(missing):
-            vectors.update(self._cache(batch, await self._source.embed_texts_async(list(map(_sendable, batch)))))
+            if self._embed_query is not None:
+                found = yield self._embed_query, _sendable(query)
+            else:
+                found = _listed((yield self._embed_texts, [_sendable(query)]), 1)[0]
+            asked = unit_vector(found)
+            self._queries.store(query, asked, _size(query, asked))
+        for start in range(0, len(missing), self._batch_size):
+            batch = missing[start : start + self._batch_size]
+            found = _listed((yield self._embed_texts, list(map(_sendable, batch))), len(batch))
+            new = dict(zip(batch, map(unit_vector, found), strict=True))
+            for text, vector in new.items():
+                self._texts.store(text, vector, _size(text, vector))
+            vectors.update(new)
         return _similarities(asked, texts, vectors)
 
-    def _known(self, query: str, texts: Sequence[str]) -> tuple[dict[str, UnitVector], list[str]]:
-        """Return the cached vectors, and the texts that are not blank and have none; both empty without a query."""
-        known: dict[str, UnitVector] = {}
-        missing: list[str] = []
-        for text in dict.fromkeys(texts if query.strip() else ()):
-            vector = self._texts.get(text)
-            if vector is not None:
-                known[text] = vector
-            elif text.strip():
-                missing.append(text)
-        return known, missing
 
-    def _batches(self, texts: list[str]) -> Iterator[list[str]]:
-        for start in range(0, len(texts), self._batch_size):
-            yield texts[start : start + self._batch_size]
-
-    def _cache(self, texts: list[str], found: Any) -> dict[str, UnitVector]:
-        new = dict(zip(texts, unit_vectors(found, len(texts)), strict=True))
-        for text, vector in new.items():
-            self._texts.store(text, vector, _size(text, vector))
-        return new
-
-    def _cache_query(self, query: str, found: Any) -> UnitVector:
-        vector = unit_vector(found)
-        self._queries.store(query, vector, _size(query, vector))
-        return vector
+def _methods_of(embeddings: Any) -> tuple[CallablePair, CallablePair | None]:
+    """Return how a model embeds a list of strings, and a query if it has a method for that."""
+    methods = methods_of(embeddings, EMBEDDING_MODELS)
+    if methods is not None:
+        return methods[0], methods[1]
+    requirement = (
+        "`embeddings` must be an instance of a LangChain or LlamaIndex embedding model, or a function of a list of "
+        "strings that returns a list of vectors"
+    )
+    return function_of(embeddings, requirement), None
 
 
 def _similarities(asked: UnitVector, texts: Sequence[str], vectors: dict[str, UnitVector]) -> list[float]:
@@ -158,5 +179,46 @@ def _size(text: str, vector: UnitVector) -> int:
     return _BYTES_PER_ENTRY + sys.getsizeof(text) + vector.itemsize * len(vector)
 
 
-def _rebuild(kind: type[EmbeddingScorer], embeddings: Any, max_bytes: int, batch_size: int) -> EmbeddingScorer:
-    return kind(embeddings, max_bytes=max_bytes, batch_size=batch_size)
+def _listed(found: Any, wanted: int) -> list[Any]:
+    """Return what a model returned for `wanted` texts as a list of that length."""
+    if isinstance(found, _STRINGS) or not isinstance(found, Iterable):
+        message = f"`embeddings` must return a list with one vector for each text, got {type(found).__name__}"
+        raise TypeError(message)
+    vectors = list(found)
+    if len(vectors) != wanted:
+        message = f"`embeddings` must return one vector for each text, got {len(vectors)} for {wanted}"
+        raise ValueError(message)
+    return vectors
+
+
+def unit_vector(found: Any) -> UnitVector:
+    """Return one vector with length one; a vector of zeros stays as it is."""
+    numbers = _numbers(found)
+    if not numbers or not all(map(math.isfinite, numbers)):
+        what = "one that holds NaN or an infinity" if numbers else "an empty one"
+        message = f"`embeddings` must return vectors of finite numbers, got {what}"
+        raise ValueError(message)
+    # Squares of very large or very small numbers would be infinite or zero.
+    largest = max(map(abs, numbers))
+    if not largest:
+        return array("f", numbers)
+    scaled = [number / largest for number in numbers]
+    length = math.hypot(*scaled)
+    return array("f", [number / length for number in scaled])
+
+
+def cosine(left: Iterable[float], right: Iterable[float]) -> float:
+    """Return the cosine of two unit vectors, from -1.0 to 1.0; 0.0 if one is all zeros."""
+    product: float = sum(map(mul, left, right))
+    return max(-1.0, min(1.0, product))
+
+
+def _numbers(found: Any) -> UnitVector:
+    try:
+        if not isinstance(found, _STRINGS):
+            return array("d", found)
+    except (TypeError, OverflowError) as error:
+        message = f"`embeddings` must return vectors of numbers, got {type(found).__name__}: {error}"
+        raise TypeError(message) from error
+    message = f"`embeddings` must return vectors of numbers, got {type(found).__name__}"
+    raise TypeError(message)

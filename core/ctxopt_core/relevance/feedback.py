@@ -62,11 +62,7 @@ def bm25_with_feedback(
 ) -> list[float]:
     """Return the BM25 score of each text, with pseudo-relevance feedback (Rocchio 1971).
 
-    Args:
-        weights: The weight of each term of the query.
-        texts: The texts.
-        best_texts: From how many of the best texts further terms are taken: the eight that are rarest among the texts.
-        feedback_weight: The weight of each of these.
+    Eight further terms are taken from the `best_texts` best texts, those that are rarest among all texts.
     """
     scores = bm25_of_counts(weights, texts.counts(weights), texts.lengths)
     strongest = dict.fromkeys(_strongest(weights, texts, _best(scores, best_texts)), feedback_weight)

@@ -10,11 +10,7 @@ from ctxopt_core.runtime.call_or_await import call_or_await, is_coroutine_functi
 
 
 def check_scorer(scorer: object) -> None:
-    """Check that a policy's scorer can be called.
-
-    Raises:
-        ValueError: It is neither a function nor None.
-    """
+    """Raise `ValueError` if a policy's scorer is neither a function nor None."""
     if scorer is not None and not callable(scorer):
         message = (
             f"`scorer` must be a function of a query and texts or None, got {type(scorer).__name__}; "
@@ -24,23 +20,19 @@ def check_scorer(scorer: object) -> None:
 
 
 def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]:
-    """Return the scores of a scorer, checked.
+    """Return the scores of a scorer for at least one text, checked. NaN becomes minus infinity, which ranks last.
 
     If an event loop waits for this thread and the scorer can be awaited, it runs on that loop.
-
-    Args:
-        scorer: The scorer; an async function of the same arguments will do if an event loop waits.
-        query: The user's question.
-        texts: The texts, at least one.
-
-    Returns:
-        One number for each text. NaN becomes minus infinity, which ranks last.
 
     Raises:
         TypeError: The scorer returns something other than numbers, or can only be awaited and no event loop waits.
         ValueError: It returns more or fewer scores than there are texts.
     """
-    found = _scores(scorer, query, texts)
+    plain: Any = scorer
+    awaited: Any = scorer.ascore if isinstance(scorer, AsyncScorer) else None
+    if awaited is None and is_coroutine_function(scorer):
+        plain, awaited = None, scorer
+    found = call_or_await(plain, awaited, query, texts, named=f"`scorer` {_name(scorer)}")
     try:
         scores = list(found)
     except TypeError as error:
@@ -50,14 +42,6 @@ def call_scorer(scorer: Scorer, query: str, texts: Sequence[str]) -> list[float]
         message = f"`scorer` {_name(scorer)} must return one score for each text, got {len(scores)} for {len(texts)}"
         raise ValueError(message)
     return [_number(score, scorer) for score in scores]
-
-
-def _scores(scorer: Scorer, query: str, texts: Sequence[str]) -> Any:
-    plain: Any = scorer
-    awaited: Any = scorer.ascore if isinstance(scorer, AsyncScorer) else None
-    if awaited is None and is_coroutine_function(scorer):
-        plain, awaited = None, scorer
-    return call_or_await(plain, awaited, query, texts, named=f"`scorer` {_name(scorer)}")
 
 
 def _number(score: Any, scorer: Scorer) -> float:

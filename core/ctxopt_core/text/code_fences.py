@@ -16,11 +16,8 @@ def has_fence_mark(text: str, start: int, stop: int) -> bool:
 def fenced_blocks(text: str, begin: int = 0) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of each fenced block, from the start of its opening line to the end of its closing one.
 
-    A fence that is never closed opens no block: passages of a longer document often begin inside one.
-
-    Args:
-        text: The whole text.
-        begin: The start of a line outside fenced code.
+    A fence that is never closed opens no block: passages of a longer document often begin inside one. `begin` is the
+    start of a line outside fenced code.
     """
     opened: tuple[int, str] | None = None
     for start, stop, fence, rest in _fence_lines(text, begin):

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.documents.partial_document import PartialDocument
-from ctxopt_core.documents.passage_scores import score_units
+from ctxopt_core.documents.partial_document import PartialDocument, score_units
 from ctxopt_core.documents.passage_units import Unit
 from ctxopt_core.relevance.bm25 import tokenize
 from ctxopt_core.relevance.query_terms import query_terms

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from counting_embeddings import AsyncMethods, CountingCoroutine, CountingFunction, PlainMethods, vector_of
 from ctxopt_core import bm25_scorer, embedding_scorer
-from ctxopt_core.relevance.embedding_models import cosine, unit_vector
+from ctxopt_core.relevance.embedding_scorer import cosine, unit_vector
 
 QUERY = "rain"
 TEXTS = ["sun and rain", "snow", "rain", "sun", "nothing of it", "rain, rain, rain and snow"]

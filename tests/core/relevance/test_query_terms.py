@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core.counting.encodings import load_encoding
-from ctxopt_core.relevance.bm25 import bm25_of_counts, tokenize
+from ctxopt_core.relevance.bm25 import bm25_of_counts, scanned_bm25, tokenize
 from ctxopt_core.relevance.query_terms import query_terms, rarity
-from ctxopt_core.relevance.term_scan import scanned_bm25
 from hostile_text import hostile_text
 
 EVERYWHERE = 0.05

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.text.sentence_rules import _found_offsets
-from ctxopt_core.text.sentences import line_start_before, sentence_spans, sentence_starts
+from ctxopt_core.text.sentences import _found_offsets, line_start_before, sentence_spans, sentence_starts
 from hostile_text import hostile_text
 
 FENCE = "```python\nx = 1. Y\n\nprint(x)\n```"
