@@ -59,4 +59,5 @@ class PerCallOptimizer:
             target_tokens: A limit for this call alone, in tokens.
         """
         limit = {} if target_tokens is None else {"target_tokens": target_tokens}
-        return ContextOptimizer(model=model, tools=tuple(tools), **{**self.settings, **limit})
+        schemas: Any = tuple(tools)  # they are converted when the settings are checked
+        return ContextOptimizer(model=model, tools=schemas, **{**self.settings, **limit})

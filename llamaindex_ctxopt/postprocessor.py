@@ -33,9 +33,11 @@ class NodePlanner(Protocol):
 
     def pack_nodes(self, nodes: Sequence[NodeWithScore], query: str) -> list[NodeWithScore]:
         """Return the nodes that are kept."""
+        ...
 
     async def apack_nodes(self, nodes: Sequence[NodeWithScore], query: str) -> list[NodeWithScore]:
         """Return the nodes that are kept."""
+        ...
 
 
 class ContextOptimizerPostprocessor(BaseNodePostprocessor):

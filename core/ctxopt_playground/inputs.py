@@ -57,10 +57,11 @@ def combined(
 
 def _with_documents(stored: RequestFile, documents: Sequence[Document]) -> RequestFile:
     """Return a stored request with other documents; the line of a batch file keeps its envelope."""
-    inside = {**stored.arguments, "documents": [document_row(document) for document in documents]}
-    if isinstance(stored.content, list):
-        inside[stored.messages_key] = stored.content
-    content = inside if stored.envelope is None else {**stored.content, stored.envelope: inside}
+    given: Any = stored.content
+    inside: dict[str, Any] = {**stored.arguments, "documents": [document_row(document) for document in documents]}
+    if isinstance(given, list):
+        inside[stored.messages_key] = given
+    content = inside if stored.envelope is None else {**dict(given), stored.envelope: inside}
     return replace(stored, content=content, request=replace(stored.request, documents=tuple(documents)))
 
 

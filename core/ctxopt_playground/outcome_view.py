@@ -74,7 +74,7 @@ class OutcomeView:
     def _show_chosen(self) -> None:
         if self._comparison is None or self._combined is None:
             return
-        name = self.chosen.value
+        name = str(self.chosen.value)
         self.cards.value = cards(self._comparison, name)
         outcome = next(outcome for outcome in self._comparison.outcomes if outcome.strategy == name)
         if outcome.fitted is None:

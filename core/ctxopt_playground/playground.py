@@ -145,7 +145,7 @@ class Playground:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """Return what a notebook shows: the widgets, or the present results where widgets cannot be shown."""
-        bundle: dict[str, Any] = self._page.widget._repr_mimebundle_(include=include, exclude=exclude)
+        bundle: Any = self._page.widget._repr_mimebundle_(include=include, exclude=exclude)
         if self.comparison is not None:
             bundle["text/html"] = still_page(self.comparison)
         return {**bundle, "text/plain": repr(self)}

@@ -11,6 +11,7 @@ from llama_index.core.schema import NodeWithScore
 
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, FitReport, FittedContext, allocate
 from ctxopt_core.adapters import (
+    Component,
     FitOptions,
     MeasuredRequest,
     ModelBudget,
@@ -104,9 +105,13 @@ class EngineFitting:
         measured = self._measured(*self._rendered(request))
         needs = measure_needs(measured)
         # Components that may not be cut are whole, whatever their shares are.
-        whole = {name: tokens for name, tokens in needs.items() if name in self.options.protect}
+        whole: dict[Component, int] = {name: tokens for name, tokens in needs.items() if name in self.options.protect}
         available = max(0, measured.available - sum(whole.values()))
-        wanted = {**needs, **dict.fromkeys(whole, 0), "documents": available if need is None else need}
+        wanted: dict[Component, int] = {
+            **needs,
+            **dict.fromkeys(whole, 0),
+            "documents": available if need is None else need,
+        }
         return allocate(available, wanted, self.model_budget.budget.shares).documents
 
     def _fitted(self, request: EngineRequest) -> FittedRequest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
@@ -49,7 +49,7 @@ class EngineRenderer:
         textless: The indices of media nodes without text, which are always kept.
     """
 
-    is_additive: ClassVar[bool] = True  # the engine puts the messages of the history into the request as they are
+    is_additive = True  # the engine puts the messages of the history into the request as they are
 
     prompts: EnginePrompts
     llm: LLM | None

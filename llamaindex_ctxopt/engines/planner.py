@@ -35,9 +35,11 @@ class MessageSource(Protocol):
 
     def stored(self, query: str | None) -> Sequence[ChatMessage]:
         """Return the stored messages."""
+        ...
 
     async def astored(self, query: str | None) -> Sequence[ChatMessage]:
         """Return the stored messages."""
+        ...
 
 
 class Planner:

@@ -15,7 +15,7 @@ _IN_BRACES = re.compile(r"\{([^{}]+)\}")
 
 def template_names(prompts: Iterable[BasePromptTemplate] = ()) -> frozenset[str]:
     """Return the names that engines fill in: those of LlamaIndex's own templates and those of `prompts`."""
-    names = set(EMPTY_SLOTS)
+    names: set[str] = set(EMPTY_SLOTS)
     for prompt in prompts:
         names.update(prompt.template_vars, prompt.function_mappings or (), prompt.template_var_mappings or ())
     return frozenset(names)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from llama_index.core.base.llms.generic_utils import messages_to_prompt
 from llama_index.core.llms import LLM, ChatMessage
@@ -12,7 +11,7 @@ from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
 from ctxopt_core import ChatRenderer, ContextRequest, PlainDocuments, RequestRenderer, TokenCounter
-from ctxopt_core.adapters import CountedConversation, DocumentRendering, Draft, message_tokens, schema_tokens
+from ctxopt_core.adapters import CountedConversation, Draft, message_tokens, schema_tokens
 from llamaindex_ctxopt.messages.message_views import kept_messages, view_of
 from llamaindex_ctxopt.models.model_settings import metadata_of
 
@@ -33,8 +32,8 @@ class CompletionRenderer:
         or_chat: Whether they may be sent as messages after all, so that the larger of both counts decides.
     """
 
-    documents: ClassVar[DocumentRendering] = PlainDocuments()  # there are none
-    is_additive: ClassVar[bool] = False  # the tokens of messages do not add up to those of the string
+    documents = PlainDocuments()  # there are none
+    is_additive = False  # the tokens of messages do not add up to those of the string
 
     messages: Sequence[ChatMessage]
     render: Callable[[Sequence[ChatMessage]], str]

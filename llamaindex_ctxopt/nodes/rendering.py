@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from llama_index.core.schema import (
     BaseNode,
@@ -31,7 +31,7 @@ class NodeRendering:
         strips: Whether white space at the ends of each node is left out.
     """
 
-    separator: ClassVar[str] = SEPARATOR
+    separator = SEPARATOR
 
     nodes: Sequence[NodeWithScore]
     strips: bool = True
@@ -59,7 +59,7 @@ class SplitNodes:
         split: Makes the sources of nodes. Each begins with its number, which has a token or two wherever it is.
     """
 
-    separator: ClassVar[str] = SEPARATOR
+    separator = SEPARATOR
 
     nodes: Sequence[NodeWithScore]
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]]

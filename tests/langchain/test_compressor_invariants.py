@@ -16,6 +16,7 @@ from langchain_core.prompts import PromptTemplate
 from compressor_inputs import BARE, is_cut_of, joined, joined_tokens
 from ctxopt_core import DocumentPolicy
 from document_shapes import DOCUMENT_SHAPES, DocumentShape
+from drawn_examples import examples
 from hostile_text import documents as hostile_documents
 from hostile_text import hostile_text
 from independent_recount import count_text
@@ -71,7 +72,7 @@ def test_i2_a_document_shape_is_compressed_within_its_budget_and_keeps_the_answe
         assert [id(document) for document in kept] == [id(document) for document in found]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     rows=hostile_documents(),
     query=st.one_of(st.just(""), st.just("When are lanterns lit?"), hostile_text(4)),

@@ -12,12 +12,13 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 
+from drawn_examples import examples
 from hostile_text import documents, hostile_text, openai_messages
 from langchain_ctxopt import ContextOptimizer, RequestOverflowError
 from langchain_requests import rendered_tokens, rows_of, to_message
 from tool_exchanges import find_exchanges, find_orphans
 
-THOROUGH = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CHAT = ChatPromptTemplate.from_messages(
     [
         ("system", "{system}\n\nOnly from this, {{braces}} and all:\n{context}\n---"),

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue
 
+from drawn_examples import examples
 from fitted_rows import is_note
 from hostile_text import openai_messages
 from langchain_ctxopt import ContextOptimizer, RequestOverflowError
 from langchain_requests import rows_of, sent_tokens, to_message
 from view_problems import problems
 
-THOROUGH = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def messages() -> st.SearchStrategy[list[BaseMessage]]:
@@ -47,7 +48,7 @@ def _pairs(before: list[BaseMessage], after: list[BaseMessage]) -> list[tuple[Ba
     return [(one, other) for one in before for other in after if one == other]
 
 
-@settings(THOROUGH, max_examples=40)
+@settings(THOROUGH, max_examples=examples(40))
 @given(openai_messages(max_turns=2), st.data())
 def test_i1_every_kind_of_message_list_is_cut_alike(rows: list[dict[str, Any]], data: Any) -> None:
     converted = [to_message(row) for row in rows]

@@ -17,12 +17,13 @@ from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate, Messa
 from langchain_core.runnables import ConfigurableField
 
 from ctxopt_core import counter_for
+from drawn_examples import examples
 from hostile_text import documents, hostile_text, openai_messages
 from langchain_ctxopt import ContextOptimizer, RequestOverflowError
 from langchain_requests import rendered_tokens, to_message
 
 O200K = counter_for("o200k_base")
-THOROUGH = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SENTENCE = "The lamplighter polishes forty brass lanterns before the first snow arrives. "
 PRINTED = ChatPromptTemplate.from_messages(
     [

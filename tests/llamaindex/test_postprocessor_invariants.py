@@ -12,6 +12,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 
 from ctxopt_core import ContextBudgetError, DocumentPolicy
 from document_shapes import DOCUMENT_SHAPES, DocumentShape
+from drawn_examples import examples
 from hostile_text import documents as hostile_documents
 from hostile_text import hostile_text
 from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
@@ -97,7 +98,7 @@ def test_i5_every_budget_from_nothing_to_more_than_all_holds() -> None:
         assert whole is (budget >= FULL), budget
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     rows=hostile_documents(),
     query=st.one_of(st.none(), st.just("When are lanterns lit?"), hostile_text(4)),
@@ -180,7 +181,7 @@ def _check_that_nothing_fits(found: list[NodeWithScore], budget: int) -> None:
     assert all(frame + ROOM > budget for frame in frames)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(budget=st.integers(20, FULL), share=st.integers(1, 40))
 def test_i5_a_packing_of_what_was_packed_changes_nothing(budget: int, share: int) -> None:
     postprocessor = ContextOptimizerPostprocessor(max_tokens=budget)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 from ctxopt_core import ContextRequest, Document, Message
 from ctxopt_playground import Playground
+from drawn_examples import examples
 from hostile_text import hostile_text
 from parsed_html import elements, parsed_html
 from playground_pages import ASKED, DOCUMENTS, ROWS, html_of, lantern_playground, outcome
@@ -197,7 +198,7 @@ def test_a_request_that_cannot_be_written_has_no_download():
     assert "nested too deeply" in playground._page.outcomes.download.value
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(history=hostile_text(), documents=hostile_text(), model=hostile_text(3))
 def test_whatever_is_typed_is_read_or_refused_and_never_an_error(history, documents, model):
     page = shared_playground()

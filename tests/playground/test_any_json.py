@@ -14,6 +14,7 @@ from ctxopt_core.formats.openai_messages import message_from_openai
 from ctxopt_core.formats.request_files import fitted_content
 from ctxopt_playground.readers.history import history_of, read_history
 from ctxopt_playground.readers.json import UnreadablePasteError
+from drawn_examples import examples
 from hostile_text import openai_messages
 
 KEYS = (
@@ -38,7 +39,7 @@ def said(messages):
     return [(message.role, sorted(text for text in message.texts if text)) for message in messages]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(rows=openai_messages())
 def test_every_conversation_is_read_whole_and_in_order(rows):
     rows = json.loads(json.dumps(rows))
@@ -51,7 +52,7 @@ def test_every_conversation_is_read_whole_and_in_order(rows):
         assert list(read_history(text).request.history) == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(rows=openai_messages(well_formed=True), target=st.integers(50, 3_000))
 def test_what_was_read_can_be_cut_written_and_read_again(rows, target):
     found = history_of(json.loads(json.dumps(rows)))
@@ -64,7 +65,7 @@ def test_what_was_read_can_be_cut_written_and_read_again(rows, target):
     assert said(history_of(written).request.history) == said(fitted.messages())
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(value=json_values)
 def test_any_json_is_read_or_refused(value):
     try:

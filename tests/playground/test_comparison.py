@@ -26,6 +26,7 @@ from ctxopt_core.budget.shares import BudgetWarning
 from ctxopt_playground.comparison import compare
 from ctxopt_playground.readers.history import read_history
 from ctxopt_playground.settings import PLAIN_STRATEGIES, SUMMARIZING_STRATEGIES, PlaygroundSettings
+from drawn_examples import examples
 from gate_requests import gate_request, small_requests
 from hostile_text import openai_messages
 
@@ -65,7 +66,7 @@ def test_an_outcome_is_what_a_fit_gives(strategy, target):
     assert_same(outcome, fit(gate_request(), budget, history=POLICIES[strategy]))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     request=small_requests,
     target=st.integers(1, 200),
@@ -87,7 +88,7 @@ def test_any_request_gives_what_a_fit_gives(request, target, selection):
             assert_same(outcome, fitted)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(rows=openai_messages(), target=st.integers(1, 400))
 def test_any_pasted_conversation_is_compared(rows, target):
     found = read_history(json.dumps(rows))

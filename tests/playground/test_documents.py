@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from ctxopt_core import Document
 from ctxopt_playground.readers.documents import read_documents
 from ctxopt_playground.readers.json import UnreadablePasteError
+from drawn_examples import examples
 from hostile_text import documents as document_rows
 from hostile_text import hostile_text
 
@@ -119,7 +120,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(text, message):
         read_documents(text)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(rows=document_rows())
 def test_every_document_is_read_in_order(rows):
     rows = [{**row, "score": row["score"] if _is_json_number(row["score"]) else None} for row in rows]
@@ -136,7 +137,7 @@ def _is_json_number(score):
     return score is not None and abs(score) < 100
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=hostile_text(20))
 def test_nothing_but_white_space_is_lost_of_a_plain_text_without_rules(text):
     text = text.replace("-", "")

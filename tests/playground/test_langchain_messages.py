@@ -27,6 +27,7 @@ from langchain_core.prompt_values import ChatPromptValue
 from ctxopt_playground.readers.documents import read_documents
 from ctxopt_playground.readers.history import read_history
 from ctxopt_playground.readers.json import UnreadablePasteError
+from drawn_examples import examples
 from hostile_text import openai_messages
 from langchain_ctxopt.documents import document_views
 from langchain_ctxopt.message_views import view_of
@@ -103,7 +104,7 @@ def test_a_message_is_seen_as_it_is_without_being_stored(form, message):
 
 
 @each_form
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rows=openai_messages())
 def test_every_conversation_is_read_whole_and_in_order(form, rows):
     # JSON joins the halves of a pair of surrogates.

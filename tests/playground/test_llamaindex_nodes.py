@@ -20,6 +20,7 @@ from llama_index.core.schema import Document, MediaResource, Node, NodeWithScore
 
 from ctxopt_playground.readers.documents import read_documents
 from ctxopt_playground.readers.history import read_history
+from drawn_examples import examples
 from hostile_text import openai_messages
 from llamaindex_ctxopt.messages.message_views import view_of
 from llamaindex_ctxopt.nodes.rendering import node_views
@@ -95,7 +96,7 @@ def test_a_message_is_seen_as_it_is_without_being_stored(message):
     assert found.format == "LlamaIndex messages"
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rows=openai_messages())
 def test_every_conversation_is_read_whole_and_in_order(rows):
     messages = to_messages(json.loads(json.dumps(rows)))

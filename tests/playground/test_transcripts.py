@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ctxopt_playground.readers.history import read_history
 from ctxopt_playground.readers.transcripts import NO_SPEAKERS, read_transcript
+from drawn_examples import examples
 from hostile_text import HOSTILE_SAMPLES, hostile_text, huge_samples
 
 FOUND = [("user", "Which key?"), ("assistant", "Key 777.")]
@@ -130,7 +131,7 @@ SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System"}
 STYLES = ("{}: {}", "**{}:** {}", "### {}\n{}", "[09:15] {}: {}", "[{}]:\n{}")
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     turns=st.lists(st.tuples(st.sampled_from(list(SPEAKERS)), hostile_text()), min_size=1, max_size=6),
     style=st.sampled_from(STYLES),
@@ -142,7 +143,7 @@ def test_any_transcript_is_read_whole_and_in_order(turns, style):
     assert said(text) == turns
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(text=hostile_text(20))
 def test_nothing_but_the_space_around_a_message_is_lost(text):
     rows = read_transcript(f"User: a\n{text}\nAI: b").rows

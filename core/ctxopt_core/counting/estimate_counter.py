@@ -150,12 +150,13 @@ class EstimateCounter:
         over = _cost(text, _COSTS[self.like]) - limit * _TOKEN
         if over <= 0:
             return len(text)
+        rest, last = 0, ""
         for run in _runs().finditer(text):
             over -= _run_cost(run, _COSTS[self.like])
             if over <= 0:
+                rest, last = len(text) - run.end(), run.group()
                 break
-        rest = len(text) - run.end()
-        longer = rest + self._longest_part(run.group(), -over, from_end=True)
+        longer = rest + self._longest_part(last, -over, from_end=True)
         return rest if self.exceeds(text[len(text) - longer :], limit) else longer
 
     def _longest_part(self, run: str, left: int, *, from_end: bool) -> int:

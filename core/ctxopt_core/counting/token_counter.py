@@ -27,22 +27,28 @@ class TokenCounter(Protocol):
     @property
     def name(self) -> str:
         """The tokenizer's name, for the report."""
+        ...
 
     @property
     def exact(self) -> bool:
         """Whether the counts are those of the provider."""
+        ...
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`."""
+        ...
 
     def exceeds(self, text: str, limit: int) -> bool:
         """Return whether `text` has more than `limit` tokens."""
+        ...
 
     def prefix_length(self, text: str, limit: int) -> int:
         """Return the length in characters of the longest prefix within `limit` tokens."""
+        ...
 
     def suffix_length(self, text: str, limit: int) -> int:
         """Return the length in characters of the longest suffix within `limit` tokens."""
+        ...
 
 
 def cached_counts_of(counter: TokenCounter) -> Callable[[str], int | None]:

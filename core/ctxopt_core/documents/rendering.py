@@ -29,9 +29,11 @@ class DocumentRendering(Protocol):
     @property
     def separator(self) -> str:
         """The string between two documents."""
+        ...
 
     def render(self, index: int, text: str) -> str:
         """Return document `index` as the prompt holds it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

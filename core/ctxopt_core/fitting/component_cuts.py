@@ -21,6 +21,7 @@ from ctxopt_core.history.trimming import Trimming, without_loose_results
 _ROUNDS = 16  # times that a request is tightened: each takes what it is over, so two or three are the rule
 _WORTH_FILLING = 16  # tokens: less is about one short sentence, and a component is not cut again for it
 _LEAST_RATE = 0.25  # rendered tokens for one of a component: a renderer that shows less than a quarter is not believed
+_QUERY: tuple[Component, ...] = ("query",)
 _EASIEST_FIRST: tuple[Component, ...] = ("documents", "history", "system", "query")
 
 
@@ -66,8 +67,8 @@ class ComponentCuts:
             self._refuse(protected)
         if "query" not in protected and self._query_holds_attachments and self._needs["query"] <= available - held:
             # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
-            protected, held = (*protected, "query"), held + self._needs["query"]
-        free = {name: 0 if name in protected else need for name, need in self._needs.items()}
+            protected, held = protected + _QUERY, held + self._needs["query"]
+        free: dict[Component, int] = {name: 0 if name in protected else need for name, need in self._needs.items()}
         allocation = allocate(available - held, free, self._shares)
         return replace(allocation, **{name: self._needs[name] for name in protected})
 
@@ -85,10 +86,10 @@ class ComponentCuts:
             self._refuse(("query",))
         if not _widened(self._cut_system, allocation.system, available - self._query.tokens):
             self._refuse(("query", "system"))
-        used = {"query": self._query.tokens, "system": self._system.tokens}
+        used: dict[Component, int] = {"query": self._query.tokens, "system": self._system.tokens}
         if used["query"] <= allocation.query and used["system"] <= allocation.system:
             return allocation
-        others = {name: 0 if name in used else need for name, need in self._needs.items()}
+        others: dict[Component, int] = {name: 0 if name in used else need for name, need in self._needs.items()}
         return replace(allocate(available - sum(used.values()), others, self._shares), **used)
 
     def cut_documents_and_history(self, allocation: Allocation) -> None:

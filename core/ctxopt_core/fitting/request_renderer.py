@@ -64,21 +64,26 @@ class RequestRenderer(Protocol):
     @property
     def documents(self) -> DocumentRendering:
         """How one document is rendered into the prompt."""
+        ...
 
     @property
     def is_additive(self) -> bool:
         """Whether messages alone need no rendering to be counted."""
+        ...
 
     def overhead_tokens(self, request: ContextRequest, counter: TokenCounter) -> int:
         """Return the tokens of the request with empty components."""
+        ...
 
     def system_overhead(self, counter: TokenCounter) -> int:
         """Return the tokens that each system text costs beside its own count."""
+        ...
 
     def count(
         self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
     ) -> int:
         """Return the tokens of the request with the parts of `draft`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

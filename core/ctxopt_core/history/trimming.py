@@ -23,6 +23,7 @@ class Indexed(Protocol[Item_co]):
 
     def __getitem__(self, index: int, /) -> Item_co:
         """Return the item at an index."""
+        ...
 
 
 def kept_items(

@@ -25,18 +25,22 @@ class MessageViews(Protocol):
 
     def __len__(self) -> int:
         """Return the number of messages."""
+        ...
 
     def __getitem__(self, index: int) -> Message:
         """Return the full view of message `index`."""
+        ...
 
     def plain(self, index: int) -> tuple[str, str] | None:
         """Return (role, content) of a message that has nothing else."""
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield what `plain` returns for each message before `stop`, newest first."""
+        ...
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
+        ...
 
 
 class LazyMessages(Generic[Item]):

@@ -20,6 +20,7 @@ class HasInputLimit(Protocol):
     @property
     def input_limit(self) -> int:
         """The most tokens that the input may have."""
+        ...
 
 
 RowT = TypeVar("RowT", bound=HasInputLimit)

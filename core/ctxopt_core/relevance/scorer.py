@@ -92,6 +92,7 @@ class Scorer(Protocol):
 
     def __call__(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
         """Return one score for each text."""
+        ...
 
 
 @runtime_checkable
@@ -104,3 +105,4 @@ class AsyncScorer(Scorer, Protocol):
 
     async def ascore(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
         """Return one score for each text."""
+        ...

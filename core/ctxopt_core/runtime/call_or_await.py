@@ -151,11 +151,13 @@ def _pair_of(model: Any, plain_names: tuple[str, ...], awaited_names: tuple[str,
     only call that one: in the default thread pool (LangChain), or on the event loop, which is blocked meanwhile
     (LlamaIndex).
     """
-    plain, awaited = (getattr(model, names[0], None) for names in (plain_names, awaited_names))
+    plain: Any = getattr(model, plain_names[0], None)
+    awaited: Any = getattr(model, awaited_names[0], None)
     plain = plain if callable(plain) else None
     if not callable(awaited) or (plain is not None and _distance(model, awaited_names) > _distance(model, plain_names)):
         awaited = None
-    return CallablePair(plain=plain, awaited=awaited)
+    found: Any = awaited
+    return CallablePair(plain=plain, awaited=found)
 
 
 def _distance(model: Any, names: tuple[str, ...]) -> int:
@@ -174,4 +176,5 @@ def function_of(source: Any, requirement: str) -> CallablePair:
         what = f"the class {source.__name__}" if isinstance(source, type) else type(source).__name__
         message = f"{requirement}, got {what}"
         raise TypeError(message)
-    return CallablePair(awaited=source) if is_coroutine_function(source) else CallablePair(plain=source)
+    function: Any = source
+    return CallablePair(awaited=function) if is_coroutine_function(function) else CallablePair(plain=function)

@@ -33,6 +33,7 @@ class CutMarker(Protocol):
 
     def marker_for(self, start: int, stop: int) -> str:
         """Return the marker for the characters in [start, stop)."""
+        ...
 
 
 def truncate(

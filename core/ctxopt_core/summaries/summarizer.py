@@ -38,6 +38,7 @@ class Summarizer(Protocol):
 
     def summarize(self, messages: Sequence[Message], counter: TokenCounter, max_tokens: int, /) -> str | Awaitable[str]:
         """Return a summary of the messages, which are given oldest first."""
+        ...
 
 
 def check_summarizer(summarizer: object) -> None:

@@ -89,7 +89,7 @@ def read_cuts(
     """Return the combinations of these settings, each checked, the last one varying fastest."""
     # A policy checks the name or the function that it is made of.
     histories = [
-        HistoryPolicy(strategy=one)
+        HistoryPolicy(strategy=one)  # pyright: ignore[reportArgumentType]
         if isinstance(one, str) or callable(one)
         else as_value(HistoryPolicy, one, name="strategies")
         for one in _several("strategies", strategies, HistoryPolicy())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import cast
 
 _SEARCHED_FOR_A_START = 4_096  # characters before a position; longer clusters are only met in attacks, and may be cut
 _WORD_WINDOWS = (200, 4_000)  # characters that are searched for a word border, few first, since most have one near
@@ -26,8 +27,7 @@ _NOT_AN_ACCENT = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 def _unicode_pattern(source: str) -> re.Pattern[str]:
     import regex  # type: ignore[import-untyped]
 
-    pattern: re.Pattern[str] = regex.compile(source)
-    return pattern
+    return cast("re.Pattern[str]", regex.compile(source))
 
 
 def cluster_start(text: str, position: int) -> int:

@@ -162,7 +162,7 @@ def _starts(line: str, language: str) -> Sequence[int]:
 
 
 def _proposals(line: str, language: str) -> list[int]:
-    from sentencex import segment
+    from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue]  # it is compiled
 
     try:
         sentences = segment(language, line)

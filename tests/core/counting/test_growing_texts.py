@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ctxopt_core.counting.split_points import PIECE
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.runtime.text_cache import CountCache
+from drawn_examples import examples
 from hostile_text import hostile_text
 from independent_recount import count_text
 from shape_rows import SENTENCE
@@ -53,7 +54,7 @@ def test_early_stop_and_count_share_what_they_read():
     assert counter.read <= len(text)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(hostile_text(8), min_size=1, max_size=12), st.integers(1, 400))
 def test_a_grown_text_counts_what_tiktoken_says(parts, times):
     counter = TiktokenCounter("o200k_base", cache=CountCache())

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.counting.hugging_face_counter import hugging_face_counter
 from ctxopt_core.counting.token_counter import TokenCounter
+from drawn_examples import examples
 from hostile_text import hostile_text
 from shape_rows import SCRIPTS, SENTENCE
 
@@ -111,7 +112,7 @@ def test_t14_a_name_on_the_hub_is_a_model_name_and_is_estimated():
     assert counter_for("meta-llama/Llama-3.1-8B").name == "o200k_base x 1.2"
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(60))
 @given(text=hostile_text())
 def test_t4_hostile_text_is_counted_and_cut(tokenizer, text):
     counter = counter_for(tokenizer)

@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core.counting.split_points import PIECE, SAFE_CUT, cut_after, cut_before, pieces, pieces_from_end
+from drawn_examples import examples
 from hostile_text import HOSTILE_SAMPLES, hostile_text
 from independent_recount import load_encoding
 from shape_rows import SCRIPTS, SENTENCE
 
-UNHURRIED = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+UNHURRIED = settings(deadline=None, max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 both = pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
 # Characters at which the two tokenizers' patterns behave differently from one another or from Python's `\s` and `\w`.
 TRICKY = st.text(

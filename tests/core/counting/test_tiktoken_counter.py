@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.runtime.text_cache import CountCache
 from ctxopt_core.text.surrogates import index_before_joining, joined_surrogates
+from drawn_examples import examples
 from hostile_text import HOSTILE_SAMPLES, hostile_text
 from independent_recount import count_text, load_encoding
 from shape_rows import FAMILY, SCRIPTS, SENTENCE
@@ -73,7 +74,7 @@ def test_a_text_counts_what_tiktoken_counts(encoding, text):
 
 
 @both
-@settings(UNHURRIED, max_examples=40)
+@settings(UNHURRIED, max_examples=examples(40))
 @given(text=long_texts)
 def test_a_long_text_counts_the_same_piece_by_piece(encoding, text):
     counter, whole = fresh(encoding), count_text(text, encoding)
@@ -103,14 +104,14 @@ def test_exceeds_agrees_with_a_count_that_is_remembered(encoding, text, limit):
 
 
 @both
-@settings(UNHURRIED, max_examples=200)
+@settings(UNHURRIED, max_examples=examples(200))
 @given(text=cut_texts, limit=st.integers(-1, 300))
 def test_x10_a_cut_never_counts_more_than_asked(encoding, text, limit):
     check_cuts(text, limit, encoding)
 
 
 @both
-@settings(UNHURRIED, max_examples=30)
+@settings(UNHURRIED, max_examples=examples(30))
 @given(text=long_texts, share=st.fractions(0, 1))
 def test_x10_a_cut_of_a_long_text_never_counts_more_than_asked(encoding, text, share):
     check_cuts(text, int(count_text(text, encoding) * share), encoding)

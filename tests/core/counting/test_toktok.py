@@ -13,6 +13,7 @@ from ctxopt_core.counting import encodings as fast_counting
 from ctxopt_core.counting.encodings import UNLIKE, fast_count_of
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.runtime.text_cache import CountCache
+from drawn_examples import examples
 from hostile_text import HOSTILE_SAMPLES, hostile_text
 from independent_recount import count_text
 from shape_rows import SCRIPTS, SENTENCE
@@ -68,7 +69,9 @@ def with_releases(monkeypatch, **releases):
 
 @each_encoding
 @settings(
-    deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=examples(400),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(
     parts=st.lists(st.one_of(hostile_text(4), st.sampled_from(TURNS), st.sampled_from([*SCRIPTS.values()])), max_size=9)

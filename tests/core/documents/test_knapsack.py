@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core.documents.knapsack import by_density, most_valuable
+from drawn_examples import examples
 
 few = st.lists(st.tuples(st.integers(-2, 12), st.integers(0, 12)), max_size=12)
 rough = st.lists(st.tuples(st.floats(-0.25, 1.0, width=16), st.integers(0, 60)), max_size=9)
@@ -55,7 +56,7 @@ def test_d13_exact_against_all_subsets_with_fractions(items, budget):
     assert outcome(most_valuable(*split(items), budget), items) == by_trying_all(items, budget)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(many, st.integers(0, 700))
 def test_d13_exact_against_a_table(items, budget):
     assert outcome(most_valuable(*split(items), budget), items) == by_table(items, budget)

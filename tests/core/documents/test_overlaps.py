@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.overlaps import Stitch, _longest_border, overlap, stitch_plan
+from drawn_examples import examples
 from hostile_text import hostile_text
 
 TEXT = (
@@ -62,7 +63,7 @@ def test_overlap(left, right, least, size):
 SMALL = st.text("ab \n", max_size=60)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(SMALL | hostile_text(3), SMALL, SMALL | hostile_text(3), st.integers(1, 4))
 def test_overlap_is_that_of_its_definition(before, shared, after, least):
     left, right = before + shared, shared + after

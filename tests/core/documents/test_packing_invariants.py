@@ -17,6 +17,7 @@ from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.packing import pack_documents
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import score_of
+from drawn_examples import examples
 from hostile_text import documents as document_rows
 from hostile_text import hostile_text
 from request_tokens import count_text
@@ -117,7 +118,7 @@ def are_slices(kept, original, marker):
     return True
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(documents(), st.integers(0, 400), QUERIES, POLICIES, RENDERINGS, st.sampled_from(sorted(COUNTERS)))
 def test_what_is_kept_counts_no_more_than_the_budget(documents, budget, query, policy, rendering, name):
     before, counter = copy.deepcopy(documents), COUNTERS[name]
@@ -132,7 +133,7 @@ def test_what_is_kept_counts_no_more_than_the_budget(documents, budget, query, p
     assert packing == pack_documents(documents, budget, counter, query=query, policy=policy, rendering=rendering)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(documents(), st.integers(0, 400), QUERIES, POLICIES, st.sampled_from(["o200k_base", "words"]))
 def test_every_document_is_kept_or_dropped_once_and_nothing_is_invented(documents, budget, query, policy, name):
     packing = pack_documents(documents, budget, COUNTERS[name], query=query, policy=policy)
@@ -147,7 +148,7 @@ def test_every_document_is_kept_or_dropped_once_and_nothing_is_invented(document
         assert policy.passages or (documents[index].source and documents[index].text.endswith(text))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(documents(), QUERIES)
 def test_a_budget_of_the_full_cost_keeps_everything(documents, query):
     counter = COUNTERS["o200k_base"]
@@ -160,7 +161,7 @@ def test_a_budget_of_the_full_cost_keeps_everything(documents, query):
 
 
 @by_any_selection
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(documents=documents(), budget=st.integers(1, 300), query=QUERIES)
 def test_d6_something_is_kept_where_a_document_begins_with_a_word(selection, documents, budget, query):
     documents = [*documents, Document(text="Lit lanterns glow. " * 9)]
@@ -170,7 +171,7 @@ def test_d6_something_is_kept_where_a_document_begins_with_a_word(selection, doc
 
 
 @by_any_selection
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     documents=documents(),
     budget=st.integers(0, 300),
@@ -191,7 +192,7 @@ def test_d12_scores_times_a_constant_change_nothing(selection, documents, budget
     assert (first.kept, first.texts, first.dropped) == (second.kept, second.texts, second.dropped)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(overlapping_chunks(), st.integers(20, 200), POLICIES)
 def test_d7_no_sentence_of_one_source_is_read_twice_where_chunks_are_kept_whole(documents, budget, policy):
     policy = replace(policy, selection="score", passages=False, min_score=None, max_documents=None)
@@ -204,7 +205,7 @@ def test_d7_no_sentence_of_one_source_is_read_twice_where_chunks_are_kept_whole(
         assert all(text.count(sentence) <= 1 for sentence in LANTERNS)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(hostile_text(), st.integers(1, 200), QUERIES)
 def test_one_cut_document_has_no_broken_characters(text, budget, query):
     packing = pack_documents([Document(text=text)], budget, COUNTERS["o200k_base"], query=query)

@@ -17,6 +17,7 @@ from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import score_of
 from ctxopt_core.documents.selection import resolved_selection, values_of
 from ctxopt_core.relevance.query_terms import QueryTerms, query_terms
+from drawn_examples import examples
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 SELECTIONS = ("auto", "score", "passages", "density", "optimal")
@@ -82,7 +83,7 @@ def test_d11_never_worth_less_than_the_best_single_one(selection, rows, budget):
 
 
 @by_any_selection
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     rows=st.lists(st.tuples(st.integers(5, 60), thousandths | st.none()), max_size=8),
     budget=st.integers(1, 150),

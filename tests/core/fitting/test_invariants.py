@@ -18,13 +18,14 @@ from ctxopt_core import (
     trim_history,
 )
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
+from drawn_examples import examples
 from fitted_rows import fit_rows, is_note
 from hostile_text import documents, hostile_text, openai_messages
 from independent_recount import recount
 from view_problems import problems
 
 O200K = counter_for("o200k_base")
-THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "look it up"}}]
 
 

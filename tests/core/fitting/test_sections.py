@@ -22,13 +22,14 @@ from ctxopt_core import (
 )
 from ctxopt_core.fitting.sections import cut_section
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai
+from drawn_examples import examples
 from hostile_text import documents, hostile_text, openai_messages
 from independent_recount import recount
 
 WORDS = counter_for(lambda text: len(text.split()))
 O200K = counter_for("o200k_base")
 FRAMING = 4  # a message: 3 and its role
-THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "look it up"}}]
 
 

@@ -11,10 +11,11 @@ from anthropic_chats import anthropic_chats, broken_anthropic_chats
 from anthropic_rows import anthropic_problems, anthropic_tokens, fit_anthropic, pairing_problems
 from ctxopt_core import ContextBudgetError, counter_for, trim_history
 from ctxopt_core.formats.anthropic_messages import AnthropicMessages, fitted_anthropic
+from drawn_examples import examples
 
 O200K = counter_for("o200k_base")
 
-THOROUGH = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def check(rows, budget):

@@ -18,6 +18,7 @@ from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.json_values import as_json, parsed
 from ctxopt_core.formats.request_files import fitted_content, read_request, request_file, request_in
+from drawn_examples import examples
 from hostile_text import hostile_text
 
 HELLO = {"role": "user", "content": "hello world"}
@@ -205,7 +206,7 @@ def test_json_that_is_too_deep_to_be_written_is_an_error():
         as_json(deep)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     texts=st.lists(hostile_text(), min_size=1, max_size=8),
     documents=st.lists(hostile_text(), max_size=3),

@@ -13,9 +13,10 @@ from ctxopt_core.fitting.measured_request import count_request
 from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.json_values import as_json, parsed
 from ctxopt_core.formats.request_files import fitted_content, request_file
+from drawn_examples import examples
 from responses_items_made import least_tokens, responses_inputs, responses_problems
 
-THOROUGH = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def model_budget(limit):

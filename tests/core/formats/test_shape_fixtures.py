@@ -11,6 +11,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from document_shapes import DOCUMENT_SHAPES, DocumentShape
+from drawn_examples import examples
 from hostile_text import documents, hostile_text, openai_messages
 from independent_recount import count_text, problems, recount
 from message_shapes import MESSAGE_SHAPES, MessageShape
@@ -68,14 +69,14 @@ def test_a_document_shape_is_over_its_budget_unless_unchanged(shape: DocumentSha
     assert all(any(needle in text for text in texts) for needle in shape.needles)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(openai_messages())
 def test_drawn_chats_can_be_counted_and_checked(rows: list[dict[str, Any]]) -> None:
     assert recount(rows) > 6
     assert problems(rows, rows, budget=recount(rows)) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(openai_messages(well_formed=True))
 def test_well_formed_chats_have_no_orphans(rows: list[dict[str, Any]]) -> None:
     assert not find_orphans(rows)

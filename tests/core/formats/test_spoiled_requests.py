@@ -15,11 +15,12 @@ from ctxopt_core.command_line.request_fitter import RequestFitter
 from ctxopt_core.formats.json_values import as_json
 from ctxopt_core.formats.request_files import fitted_content, read_request
 from ctxopt_core.models.resolve_window import UnknownModelWarning
+from drawn_examples import examples
 from spoiled_requests import SHAPES, WRONG, places_in, spoiled
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_spoiled_request_is_fitted_or_refused_with_its_place(shape, data):
     content = SHAPES[shape]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ctxopt_core import ContextBudget, ContextRequest, HistoryPolicy, Message, ToolCall, afit, fit, trim_history
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.history.strategies.custom import HistoryStrategy, run_progress
+from drawn_examples import examples
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 
@@ -142,7 +143,7 @@ def test_h23_the_report_names_the_strategy():
     assert fitted(EveryOther()).report.strategy.endswith("EveryOther")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.integers(0, 10)), st.integers(24, 80))
 def test_a13_h23_whatever_is_chosen_the_budget_and_the_pairs_hold(chosen, limit):
     result = fitted(lambda view: chosen, limit=limit)

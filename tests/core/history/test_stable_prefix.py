@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, HistoryPolicy, Message, ToolCall, fit
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.history.strategies.stable_prefix import FREE_SHARE, FREE_SHARE_WITH_TOOLS, Step, StepUnit, steps
+from drawn_examples import examples
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 STABLE = HistoryPolicy(stable_prefix=True)
@@ -248,7 +249,7 @@ COSTS = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(COSTS, st.integers(20, 400), st.integers(0, 15))
 def test_h21_a_step_always_fits_and_the_cut_never_goes_back(rows, limit, head):
     opener, found = 0, []
@@ -286,7 +287,7 @@ def test_h3_h21_a_cut_made_before_the_first_user_message_moves_on_to_it(limit):
     assert kept[0] == len(leading)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(1, 12), st.integers(0, 4), st.integers(1, 60), st.integers(10, 500))
 def test_a13_h21_a_stable_prefix_keeps_the_budget(turns, calls, words, limit):
     messages = agent_run(turns, calls, words)[:-1]

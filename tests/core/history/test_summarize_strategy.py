@@ -24,6 +24,7 @@ from ctxopt_core import (
 )
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.summaries.model_summarizer import summarizer
+from drawn_examples import examples
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 SUMMARY = "They spoke of lanterns at piers."
@@ -258,7 +259,7 @@ def test_h16_where_there_is_no_room_for_a_summary_the_report_says_so(limit):
     assert report.history.summarized or any("summary" in note or "stable" in note for note in report.notes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.sampled_from(["summarize", "hybrid"]),
     st.integers(5, 400),

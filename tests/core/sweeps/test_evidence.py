@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core import ContextRequest, Document, HistoryPolicy, Message, Section, ToolCall, counter_for, sweep
+from drawn_examples import examples
 from gate_requests import conversations, gate_request
 
 WORDS = counter_for(lambda text: len(text.split()))
@@ -69,7 +70,7 @@ def test_evidence_that_is_no_number_is_an_error(answer):
         sweep(gate_request(), budgets=100, counter=WORDS, evidence=lambda fitted: answer)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(conversations, st.booleans())
 def test_the_newest_turns_alone_are_never_fewer_with_a_larger_budget(history, placeholder):
     numbered = [replace(message, content=f"{i}: {message.content}") for i, message in enumerate(history)]

@@ -24,6 +24,7 @@ from ctxopt_core import (
     plan,
     sweep,
 )
+from drawn_examples import examples
 from gate_requests import gate_request, small_requests
 
 WORDS = counter_for(lambda text: len(text.split()))
@@ -259,7 +260,7 @@ def test_a4_a_wrong_argument_is_named_with_its_remedy(arguments, error, named):
     assert named in str(raised.value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(small_requests, min_size=1, max_size=2),
     st.lists(st.one_of(st.integers(1, 90), st.floats(0.01, 1.0)), min_size=1, max_size=4),

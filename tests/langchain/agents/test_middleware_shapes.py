@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.outputs import LLMResult
 from pydantic import Field
 
+from drawn_examples import examples
 from fitted_rows import is_note
 from hostile_text import openai_messages
 from langchain_ctxopt import ContextOptimizerMiddleware, RequestOverflowError, with_optimizer
@@ -87,7 +88,7 @@ def _right_outcomes(shape: MessageShape) -> set[str]:
     return {"sent", "error"} if shape.infeasible or protected else {"sent"}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(openai_messages(), st.data())
 def test_i3_every_budget_holds_or_the_error_says_why(rows: list[dict[str, Any]], data: Any) -> None:
     messages = [to_message(row) for row in rows]

@@ -22,6 +22,7 @@ from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, Memory
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from chat_engine_runs import FIVE, NODES, ScriptedRetriever, conversation, nodes_of, preset_history
+from drawn_examples import examples
 from engine_parts import Kind
 from llamaindex_ctxopt import ContextOptimizerMemory, EngineOptimizer
 from made_up_texts import text_of
@@ -173,7 +174,7 @@ def test_issue_23144_the_system_message_of_a_stored_conversation_is_shown(small_
     assert 4 <= len(shown) < 21
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(min_value=620, max_value=4_200), st.integers(min_value=2, max_value=40))
 def test_issue_20256_what_is_shown_begins_with_the_user(window: int, messages: int) -> None:
     """Bedrock refuses a conversation that begins with the assistant. PR 20310."""

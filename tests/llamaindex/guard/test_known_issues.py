@@ -12,6 +12,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
 
 from ctxopt_core import ContextBudgetError
+from drawn_examples import examples
 from llamaindex_chats import faults
 from llamaindex_ctxopt.guard.llm import with_optimizer
 from made_up_texts import text_of
@@ -43,7 +44,7 @@ def harbour_chat(exchanges: int = 6) -> list[ChatMessage]:
 CHAT = harbour_chat()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(min_value=1, max_value=2_200))
 def test_issue_13715_issue_10493_no_result_is_sent_without_its_call_at_any_budget(target: int) -> None:
     double = ScriptedLLM(context_window=100_000)
@@ -58,7 +59,7 @@ def test_issue_13715_issue_10493_no_result_is_sent_without_its_call_at_any_budge
         assert faults(CHAT, double.calls[0], target) == []
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(min_value=60, max_value=2_200))
 async def test_i10_every_method_sends_the_same(target: int) -> None:
     double = ScriptedLLM(context_window=100_000)

@@ -13,6 +13,7 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, FittedContext, fit
 from ctxopt_core.conversation.conversation import message_tokens
 from ctxopt_core.counting.counters import counter_for
+from drawn_examples import examples
 from fitted_rows import is_note
 from hostile_text import hostile_text, openai_messages
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages
@@ -22,7 +23,7 @@ from react_runs import react_run
 from view_problems import problems
 
 COUNTER = counter_for("o200k_base")
-THOROUGH = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 POINT = CachePoint(cache_control=CacheControl(type="ephemeral"))
 
 
@@ -106,7 +107,7 @@ def test_a13_every_budget_holds_or_the_error_says_why(messages: list[ChatMessage
     assert found.unchanged or sum(counted(kept)) + 3 <= budget
 
 
-@settings(THOROUGH, max_examples=60)
+@settings(THOROUGH, max_examples=examples(60))
 @given(runs(), st.data())
 def test_h20_every_budget_of_a_react_run_holds_and_no_step_loses_a_half(messages: list[ChatMessage], data: Any) -> None:
     full = sum(counted(messages)) + 3
@@ -127,7 +128,7 @@ def test_h20_every_budget_of_a_react_run_holds_and_no_step_loses_a_half(messages
     assert all(bool(view.tool_calls) is (n % 2 == 0) for n, view in enumerate(steps))
 
 
-@settings(THOROUGH, max_examples=60)
+@settings(THOROUGH, max_examples=examples(60))
 @given(chats())
 def test_t5_every_message_is_measured_and_counted(messages: list[ChatMessage]) -> None:
     for message, tokens in zip(messages, counted(messages), strict=True):

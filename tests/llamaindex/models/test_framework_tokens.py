@@ -31,6 +31,7 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.utilities.token_counting import TokenCounter
 
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
+from drawn_examples import examples
 from hostile_text import hostile_text
 from llamaindex_ctxopt.models.framework_tokens import framework_counter, framework_tokens
 from llamaindex_messages import PNG, call_object
@@ -129,7 +130,7 @@ def legacy() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(list(MessageRole)), st.lists(blocks(), max_size=4), legacy())
 def test_t2_every_message_is_measured_as_llamaindex_measures_it(role: MessageRole, held: Any, extra: Any) -> None:
     message = ChatMessage(role=role, blocks=held, additional_kwargs=extra)

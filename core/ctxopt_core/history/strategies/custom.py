@@ -71,6 +71,7 @@ class HistoryStrategy(Protocol):
 
     def __call__(self, view: HistoryView, /) -> Iterable[int] | Awaitable[Iterable[int]]:
         """Return the indices of the messages to keep."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
