@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from ipywidgets import HTML, Box, Button, Tab, VBox
 
 from ctxopt_core.display.html import as_markup, style_element
 from ctxopt_core.errors import CtxoptError
+from ctxopt_core.formats.json_values import as_json
 from ctxopt_core.request import ContextRequest
 from ctxopt_playground.comparison import Comparison, compare
-from ctxopt_playground.example import OUTPUT_RESERVE, TARGET, example
 from ctxopt_playground.input_boxes import documents_box, history_box
 from ctxopt_playground.inputs import CombinedRequest, combined
 from ctxopt_playground.markup import STYLE
@@ -20,6 +24,33 @@ from ctxopt_playground.outcome_view import OutcomeView
 from ctxopt_playground.readers.json import UnreadablePasteError
 from ctxopt_playground.settings import PlaygroundSettings
 from ctxopt_playground.settings_panel import SettingsPanel
+
+TARGET, OUTPUT_RESERVE = 1_536, 512
+"""Tokens of the request and of the answer: a window of 2,048, into which the example does not fit as it is."""
+
+_START = 80  # characters: a history that starts with as many of the example is the example, which somebody edits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """The contents of both boxes, as JSON."""
+
+    history: str
+    documents: str
+
+    def left_behind(self, history: str, documents: str) -> bool:
+        """Return whether the documents are still those of the example, beside a history that is another one."""
+        return documents == self.documents and history[:_START] != self.history[:_START]
+
+
+@cache
+def example() -> Example:
+    """Return the example."""
+    content = json.loads(Path(__file__).with_name("example.json").read_text(encoding="utf-8"))
+    return Example(
+        history=as_json(content["messages"], indent=1).decode(),
+        documents=as_json(content["documents"], indent=1).decode(),
+    )
 
 
 class LivePage:

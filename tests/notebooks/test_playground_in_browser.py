@@ -15,7 +15,7 @@ import pytest
 
 from ctxopt_core import ContextBudget, Shares, fit
 from ctxopt_core.formats.request_files import read_request
-from ctxopt_playground.example import OUTPUT_RESERVE, TARGET, example
+from ctxopt_playground.live_page import OUTPUT_RESERVE, TARGET, example
 from ctxopt_playground.settings import PLAIN_STRATEGIES
 from served_page import BROWSER_ARGUMENTS, chromium, served
 

@@ -67,7 +67,8 @@ class ComponentCuts:
             self._refuse(protected)
         if "query" not in protected and self._query_holds_attachments and self._needs["query"] <= available - held:
             # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
-            protected, held = protected + _QUERY, held + self._needs["query"]
+            protected += _QUERY
+            held += self._needs["query"]
         free: dict[Component, int] = {name: 0 if name in protected else need for name, need in self._needs.items()}
         allocation = allocate(available - held, free, self._shares)
         return replace(allocation, **{name: self._needs[name] for name in protected})

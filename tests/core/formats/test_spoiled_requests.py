@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ctxopt_core.budget.model_budget import BudgetSettings
 from ctxopt_core.command_line.errors import DoesNotFitError
 from ctxopt_core.command_line.fitting_options import FittingChoices
 from ctxopt_core.command_line.request_fitter import RequestFitter
@@ -32,7 +33,7 @@ def test_a_spoiled_request_is_fitted_or_refused_with_its_place(shape, data):
         stored = read_request(json.dumps(content))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownModelWarning)
-            fitted = RequestFitter(FittingChoices(target_tokens=target)).fit(stored)
+            fitted = RequestFitter(FittingChoices(limits=BudgetSettings(target_tokens=target))).fit(stored)
     except DoesNotFitError:
         return
     except (TypeError, ValueError) as error:
