@@ -12,7 +12,8 @@ The guide "Write an adapter" has a complete one. What is listed here changes onl
 
 from __future__ import annotations
 
-from ctxopt_core.budget.model_budget import LIMITS, BudgetSettings, ModelBudget, checked_share, tokens_of_share
+from ctxopt_core.budget.budget_settings import LIMITS, BudgetSettings
+from ctxopt_core.budget.model_budget import ModelBudget, checked_share, tokens_of_share
 from ctxopt_core.budget.shares import Component, Percent
 from ctxopt_core.conversation.conversation import (
     TOKENS_PER_MESSAGE,

@@ -146,15 +146,15 @@ class ContextBudget:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, object]) -> ContextBudget:
-        """Return the budget that the settings describe; see `ctxopt_core.budget.settings`."""
-        from ctxopt_core.budget.settings import budget_from_mapping
+        """Return the budget that the settings describe; see `ctxopt_core.budget.config_sources`."""
+        from ctxopt_core.budget.config_sources import budget_from_mapping
 
         return budget_from_mapping(settings)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> ContextBudget:
-        """Return the budget in the environment; see `ctxopt_core.budget.settings`."""
-        from ctxopt_core.budget.settings import budget_from_environment
+        """Return the budget in the environment; see `ctxopt_core.budget.config_sources`."""
+        from ctxopt_core.budget.config_sources import budget_from_environment
 
         return budget_from_environment(environ)
 

@@ -1,26 +1,19 @@
-"""From a model and explicit settings to a budget, a token counter and the tool schemas of every request."""
+"""The budget and the token counter of one model, and the tool schemas that go with every request."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from ctxopt_core.budget.context_budget import ContextBudget, usual_output_reserve
+from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.shares import Percent, Shares
 from ctxopt_core.counting.counter_wrappers import ModelCounter
 from ctxopt_core.counting.counters import counter_for, counter_of_encoding
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
-from ctxopt_core.models.model_settings import ModelInfo
-from ctxopt_core.models.model_window import ModelWindow
-from ctxopt_core.models.prices import Prices
-from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog, resolve_window
 from ctxopt_core.providers.rules import NO_MODEL, rules_for
-from ctxopt_core.validation import exact_percentage, optional_token_amount, token_amount
-
-LIMITS = ("context_window", "max_input_tokens", "target_tokens")
-"""The settings that say how much fits."""
+from ctxopt_core.validation import exact_percentage
 
 _DEFAULT_SHARES = Shares()
 _DEFAULT_ENCODING = "o200k_base"
@@ -39,130 +32,6 @@ class ModelBudget:
     budget: ContextBudget
     counter: TokenCounter = field(compare=False)
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetSettings:
-    """How much fits, as a caller gives it: the settings that every front takes, checked once.
-
-    What is not given is what the model says about itself.
-
-    Args:
-        context_window: Input and answer together, in tokens.
-        max_input_tokens: The most that a request may have, in tokens.
-        output_reserve: Tokens kept free for the answer; by default the model's own limit of answers, else 4,096 but at
-            most an eighth of the window.
-        safety_margin: Further tokens kept free.
-        target_tokens: A custom limit, in tokens.
-        trigger: The part of the input budget from which on requests are cut; see `ContextBudget`.
-        shares: Guaranteed percentages of the components.
-        prices: Custom prices by model id: USD for a million input tokens.
-        attachment_tokens: What an attachment of unknown size is charged, by its kind.
-        on_unknown_model: Whether a model whose window is not known is an error, or has the smallest window known.
-        catalog: Custom windows, which are asked before the built-in ones: a mapping or a function of an id.
-        token_counter: Counts tokens in place of the model's tokenizer: what `counter_for` takes.
-
-    Raises:
-        ValueError: An amount is no whole number of tokens.
-    """
-
-    context_window: int | None = None
-    max_input_tokens: int | None = None
-    output_reserve: int | None = None
-    safety_margin: int = 0
-    target_tokens: int | None = None
-    trigger: float = 1.0
-    shares: Shares = _DEFAULT_SHARES
-    prices: Prices | None = None
-    attachment_tokens: Mapping[str, int] | None = None
-    on_unknown_model: OnUnknownModel = "fallback"
-    catalog: UserCatalog | None = None
-    token_counter: object = None
-
-    def __post_init__(self) -> None:
-        for name in LIMITS:
-            object.__setattr__(self, name, optional_token_amount(name, getattr(self, name)))
-        reserve = optional_token_amount("output_reserve", self.output_reserve, minimum=0)
-        object.__setattr__(self, "output_reserve", reserve)
-        object.__setattr__(self, "safety_margin", token_amount("safety_margin", self.safety_margin or 0, minimum=0))
-
-    @classmethod
-    def of(cls, given: object) -> BudgetSettings:
-        """Return the settings among the attributes of an object, which has them by the same names."""
-        return cls(**{setting.name: getattr(given, setting.name) for setting in fields(cls)})
-
-    @property
-    def gives_limit(self) -> bool:
-        """Whether these settings alone say how much fits, whatever the model is."""
-        return any(getattr(self, name) is not None for name in LIMITS)
-
-    def model_budget(self, model: ModelInfo | None, tools: Sequence[Mapping[str, Any] | str] = ()) -> ModelBudget:
-        """Return budget, counter and schemas for what a model says about itself, or for these settings alone.
-
-        A profile's `max_input_tokens` is the whole window for some models and the input alone for others; it is taken
-        as the whole window, so that the answer always has room.
-
-        Args:
-            model: What the model says; None where a limit is given.
-            tools: Tool schemas that go with every request, beside those that the model is bound to.
-
-        Raises:
-            ValueError: Neither a model nor a limit is given, or the model says neither its name nor its window.
-            UnknownModelError: No window is known and `on_unknown_model` is `"error"`.
-            ContextBudgetError: Nothing is left for the input.
-        """
-        limits: dict[str, Any] = {"context_window": self.context_window, "max_input_tokens": self.max_input_tokens}
-        rest: dict[str, Any] = {
-            "safety_margin": self.safety_margin,
-            "target_tokens": self.target_tokens,
-            "trigger": self.trigger,
-            "shares": self.shares,
-            "prices": self.prices or {},
-            "attachment_tokens": self.attachment_tokens or {},
-        }
-        if model is not None:
-            asked: dict[str, Any] = {
-                "live": _live(model),
-                "catalog": self.catalog,
-                "on_unknown_model": self.on_unknown_model,
-            }
-            window = resolve_window(_name_of(model, limits), **asked, **limits)
-            reserve = _answer_reserve(model, window) if self.output_reserve is None else self.output_reserve
-            budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
-        elif not self.gives_limit:
-            message = (
-                "give one of `model`, `context_window`, `max_input_tokens` and `target_tokens`: none says how much fits"
-            )
-            raise ValueError(message)
-        else:
-            usual = usual_output_reserve(self.context_window)
-            reserve = usual if self.output_reserve is None else self.output_reserve
-            budget = ContextBudget(output_reserve=reserve, **limits, **rest)
-        counter = counter_of(budget, self.token_counter)
-        bound = model.schemas if model else ()
-        return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
-
-
-def _answer_reserve(settings: ModelInfo, window: ModelWindow) -> int | None:
-    """The model's own answer limit, but at most half of the window: many are set to all that the model could answer."""
-    if settings.answer_tokens is None or window.context_window is None:
-        return settings.answer_tokens
-    return min(settings.answer_tokens, window.context_window // 2)
-
-
-def _live(settings: ModelInfo) -> Mapping[str, object] | None:
-    if settings.max_input_tokens is None:
-        return None
-    return {"context_window": settings.max_input_tokens, "max_output_tokens": settings.max_output_tokens}
-
-
-def _name_of(settings: ModelInfo, limits: Mapping[str, Any]) -> str:
-    if settings.name is not None:
-        return settings.name
-    if settings.max_input_tokens is None and not any(limits.values()):
-        message = f"{settings.kind} tells neither a model name nor a window; give a limit in tokens instead"
-        raise ValueError(message)
-    return settings.kind
 
 
 def checked_share(share: Any) -> Percent | None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from ctxopt_core.budget.model_budget import BudgetSettings
+from ctxopt_core.budget.budget_settings import BudgetSettings
 from ctxopt_core.budget.shares import COMPONENTS, Shares
 from ctxopt_core.command_line.errors import plain_warnings
 from ctxopt_core.command_line.tokenizer_option import read_tokenizer

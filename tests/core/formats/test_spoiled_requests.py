@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.budget.model_budget import BudgetSettings
+from ctxopt_core.budget.budget_settings import BudgetSettings
 from ctxopt_core.command_line.errors import DoesNotFitError
 from ctxopt_core.command_line.fitting_options import FittingChoices
 from ctxopt_core.command_line.request_fitter import RequestFitter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ctxopt_core.budget.config_sources import SETTING_KEYS, budget_from_environment, budget_from_mapping
 from ctxopt_core.budget.context_budget import ContextBudget
-from ctxopt_core.budget.settings import SETTING_KEYS, budget_from_environment, budget_from_mapping
 from ctxopt_core.budget.shares import Shares
 from ctxopt_core.errors import ContextBudgetError
 
