@@ -57,10 +57,6 @@ from langchain_ctxopt.setting_fields import (
 )
 
 Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, RequestRenderer, FitOptions], FittedContext]
-_BUDGET_SETTINGS = (
-    *("context_window", "max_input_tokens", "output_reserve", "target_tokens", "trigger", "shares", "tools"),
-    *("token_counter", "prices", "attachment_tokens", "on_unknown_model", "catalog"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

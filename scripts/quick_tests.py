@@ -22,6 +22,9 @@ ADAPTERS = {
     "langchain_ctxopt": "tests/langchain",
     "llamaindex_ctxopt": "tests/llamaindex",
 }
+BESIDE = {"runtime": ("tests/core/counting", "tests/core/relevance"), "messages": ("tests/core/formats",)}
+"""Packages that are tested through those that use them."""
+
 PAGES = ("tests/test_guides.py", "tests/test_readme.py")
 
 
@@ -68,6 +71,7 @@ def _tests_of(paths: Iterable[str]) -> Iterator[str]:
             yield ADAPTERS[place]
         elif path.startswith("core/ctxopt_core/"):
             room = f"tests/core/{parts[2]}"
+            yield from BESIDE.get(parts[2], ())
             yield room if len(parts) > 3 and (ROOT / room).is_dir() else "tests/core/fitting"
         elif path.endswith(".md"):
             yield from PAGES

@@ -19,6 +19,7 @@ from ctxopt_core.conversation.conversation import (
     TOKENS_PER_MESSAGE,
     TOKENS_PER_REQUEST,
     CountedConversation,
+    Peek,
     message_tokens,
 )
 from ctxopt_core.documents.document import is_blank
@@ -30,6 +31,7 @@ from ctxopt_core.fitting.fit_request import fit_with, fitted_with
 from ctxopt_core.fitting.measured_request import MeasuredRequest, count_request, documents_need, fits, measure_needs
 from ctxopt_core.fitting.optimized_model import OptimizedModel, empty_model
 from ctxopt_core.fitting.options import (
+    FitArguments,
     FitOptions,
     Overflow,
     RequestSettings,
@@ -62,7 +64,7 @@ from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_
 from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages
+from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews
 from ctxopt_core.messages.placeholder import is_placeholder_message
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
 from ctxopt_core.models.prices import Prices
@@ -94,15 +96,18 @@ __all__ = [
     "DocumentRendering",
     "Draft",
     "DropReason",
+    "FitArguments",
     "FitOptions",
     "Indexed",
     "LazyMessages",
     "MeasuredRequest",
+    "MessageViews",
     "ModelBudget",
     "ModelInfo",
     "OnUnknownModel",
     "OptimizedModel",
     "Overflow",
+    "Peek",
     "Percent",
     "Prices",
     "RequestSettings",

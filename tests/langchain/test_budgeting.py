@@ -135,7 +135,7 @@ def test_t9_an_unknown_model_with_explicit_numbers_warns_of_nothing() -> None:
         ({"model": "   "}, ValidationError, "`model` must be the id of a model"),
         ({"model": 4}, TypeError, "`model` must be a model name"),
         ({"model": True}, TypeError, "`model` must be a model name"),
-        ({"model": ListeningModel()}, ValidationError, "ListeningModel tells neither a model name nor a window"),
+        ({"model": ListeningModel()}, ValidationError, "ListeningModel says neither its name nor its window"),
         ({"max_input_tokens": 0}, ValidationError, "`max_input_tokens` must be a whole number of tokens, at least 1"),
         ({"max_input_tokens": True}, ValidationError, "at least 1, got True"),
         ({"context_window": 2.5}, ValidationError, "`context_window` must be a whole number"),

@@ -234,9 +234,9 @@ def test_i4_what_is_no_chat_model_is_refused_with_the_remedy(wrapped: Any) -> No
 
 
 def test_i4_settings_and_window_are_checked_when_the_model_is_made() -> None:
-    with pytest.raises(TypeError, match="with_optimizer has no setting window"):
+    with pytest.raises(TypeError, match="with_optimizer has no setting `window`"):
         with_optimizer(ScriptedModel(), window=7)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="`target_tokens`"):
         with_optimizer(ScriptedModel(), target_tokens=-1)
-    with pytest.raises(ValueError, match="tells neither a model name nor a window"):
+    with pytest.raises(ValueError, match="says neither its name nor its window"):
         with_optimizer(FakeListChatModel(responses=["x"]))

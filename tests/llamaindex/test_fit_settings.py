@@ -39,7 +39,7 @@ OWNERS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("owner", OWNERS)
 def test_an_unknown_setting_is_named_with_those_that_there_are(owner: str) -> None:
     with pytest.raises(
-        TypeError, match=f"{owner} has no setting token_limit, window; it has attachment_tokens, catalog"
+        TypeError, match=f"{owner} has no setting `token_limit`, `window`; it has attachment_tokens, catalog"
     ):
         OWNERS[owner](window=9, token_limit=9)
 

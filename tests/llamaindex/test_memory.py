@@ -255,7 +255,7 @@ async def test_i6_an_agent_goes_on_with_a_memory_that_is_read_between_its_turns(
         pytest.param({}, ValueError, "none says how much fits", id="no limit"),
         pytest.param({"llm": 7}, TypeError, "`llm` must be a LlamaIndex LLM, got int; give a limit", id="llm"),
         pytest.param(
-            {"token_limit": 7}, TypeError, "ContextOptimizerMemory has no setting token_limit; it has", id="name"
+            {"token_limit": 7}, TypeError, "ContextOptimizerMemory has no setting `token_limit`; it has", id="name"
         ),
         pytest.param({"max_input_tokens": 0}, ValueError, "max_input_tokens.*0", id="limit"),
         pytest.param({"max_input_tokens": 9, "inner": 7}, ValueError, "inner", id="inner"),

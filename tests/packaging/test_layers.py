@@ -23,8 +23,7 @@ PACKAGES = {
 MOST_MODULES = 20
 FEWEST_LINES = 40  # a smaller file with one importer belongs into it
 MOST_LINES = 320
-# Each imports itself and what stands above it. A line holds rooms of one layer, which may not import each other unless
-# one is inside the other.
+# A room imports itself and what stands above its line or on it.
 CORE = """
 errors validation runtime displayed
 text
@@ -139,6 +138,21 @@ def test_no_import_goes_up(package, plan):
             if level[target] > level[room] and not allowed:
                 up.append(f"{module} imports {imported}")
     assert up == []
+
+
+@pytest.mark.parametrize(
+    ("package", "others"),
+    [
+        pytest.param("ctxopt_core", set(), id="core"),
+        pytest.param("ctxopt_playground", {"ctxopt_core"}, id="playground"),
+        pytest.param("langchain_ctxopt", {"ctxopt_core"}, id="langchain"),
+        pytest.param("llamaindex_ctxopt", {"ctxopt_core"}, id="llamaindex"),
+    ],
+)
+def test_a_package_imports_none_of_ours_but_the_core(package, others):
+    found = {imported.split(".")[0] for _, path in modules_of(package) for imported in imports_of(path)}
+
+    assert found <= {package, *others}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -1,6 +1,7 @@
 """The names that users may rely on. A change here is a change for them: say it in the changelog."""
 
 import inspect
+from dataclasses import fields
 
 import pytest
 
@@ -8,6 +9,7 @@ import ctxopt_core
 import ctxopt_playground
 import langchain_ctxopt
 import llamaindex_ctxopt
+from ctxopt_core.adapters import BudgetSettings, RequestSettings
 
 CORE_NAMES = [
     "Allocation",
@@ -110,3 +112,10 @@ def test_names_that_are_not_public_are_an_attribute_error(package):
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = package.no_such_name
+
+
+def test_every_setting_of_a_budget_is_a_setting_of_every_front():
+    names = {setting.name for setting in fields(BudgetSettings)}
+
+    assert names <= set(RequestSettings.__annotations__)
+    assert names <= set(langchain_ctxopt.ContextOptimizer.model_fields)

@@ -23,9 +23,10 @@ _DEFAULT_SHARES = Shares()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetSettings:
-    """How much fits, as a caller gives it: the settings that every front takes, checked once.
+    """How much fits, as a caller gives it: the settings that every front takes.
 
-    What is not given is what the model says about itself.
+    Amounts of tokens are checked here, everything else when the budget of a model is made. What is not given is what
+    the model says about itself.
 
     Args:
         context_window: Input and answer together, in tokens.
@@ -140,6 +141,6 @@ def _name_of(settings: ModelInfo, limits: Mapping[str, Any]) -> str:
     if settings.name is not None:
         return settings.name
     if settings.max_input_tokens is None and not any(limits.values()):
-        message = f"{settings.kind} tells neither a model name nor a window; give a limit in tokens instead"
+        message = f"{settings.kind} says neither its name nor its window; give a limit in tokens instead"
         raise ValueError(message)
     return settings.kind

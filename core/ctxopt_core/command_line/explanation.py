@@ -26,7 +26,7 @@ SELECTIONS = {
 _DROPPED = {
     "duplicate": "what it says is said by one that is kept",
     "empty": "it holds no text",
-    "score": "its score says that it is worth nothing here",
+    "score": "its score says that it is not relevant",
     "count": "as many documents as may be kept are kept",
 }
 Kind = Literal["system", "query", "document", "turn"]

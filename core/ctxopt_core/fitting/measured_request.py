@@ -67,7 +67,7 @@ class MeasuredRequest:
         return not (request.system or request.query or request.documents) and self.renderer.is_additive
 
     def with_sections(self, sections: Sequence[Section]) -> MeasuredRequest:
-        """Return the measured with other sections; what was read of the conversation stays read."""
+        """Return the measured request with other sections; what was read of the conversation stays read."""
         changed = copy(self)
         object.__setattr__(changed, "request", replace(self.request, sections=tuple(sections)))
         object.__setattr__(changed, "overhead", self.renderer.overhead_tokens(changed.request, self.counter))
@@ -153,7 +153,7 @@ def everything_packed(measured: MeasuredRequest) -> Packing:
 
 
 def count_request(request: ContextRequest, counter: TokenCounter, renderer: RequestRenderer) -> int:
-    """Return what a request counts as it is, rendered, in tokens."""
+    """Return the tokens of a request as it is, rendered."""
     measured = MeasuredRequest(request=request, limit=_NO_LIMIT, counter=counter, renderer=renderer)
     return measured.count(as_given(measured))
 

@@ -164,7 +164,8 @@ def reject_unknown_settings(given: Mapping[str, object], known: Iterable[str], o
         TypeError: There is no such setting.
     """
     if unknown := sorted(set(given).difference(known)):
-        message = f"{owner} has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}"
+        names = ", ".join(f"`{name}`" for name in unknown)
+        message = f"{owner} has no setting {names}; it has {', '.join(sorted(known))}"
         raise TypeError(message)
 
 

@@ -1,1 +1,1 @@
-"""Summaries of what is left out: the protocol, models as summarizers, the store."""
+"""Summaries of what is left out: the protocol, models as summarizers, the cache."""

@@ -182,8 +182,8 @@ def test_i3_reports_are_written_to_the_custom_stream_when_asked_for(stream_repor
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        pytest.param({"window": 7}, TypeError, "has no setting window; it has attachment_tokens", id="unknown"),
-        pytest.param({"prompt": "x"}, TypeError, "has no setting prompt", id="one of another class"),
+        pytest.param({"window": 7}, TypeError, "has no setting `window`; it has attachment_tokens", id="unknown"),
+        pytest.param({"prompt": "x"}, TypeError, "has no setting `prompt`", id="one of another class"),
         pytest.param({"target_tokens": 0}, ValueError, "`target_tokens`", id="no tokens"),
         pytest.param({"trigger": 2}, ValueError, "`trigger`", id="trigger"),
         pytest.param({"output_reserve": -1}, ValueError, "`output_reserve`", id="reserve"),

@@ -82,7 +82,7 @@ def test_i3_a_prompt_that_cannot_be_counted_is_refused() -> None:
         pre_model_hook(target_tokens=400, prompt=lambda state: [])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`overflow` must be 'error' when there is a `prompt`"):
         pre_model_hook(target_tokens=400, prompt=PROMPT, overflow="empty")
-    with pytest.raises(TypeError, match="pre_model_hook has no setting window"):
+    with pytest.raises(TypeError, match="pre_model_hook has no setting `window`"):
         pre_model_hook(window=400)  # type: ignore[call-arg]
 
 
@@ -121,7 +121,7 @@ def test_i11_a_copy_has_other_settings_and_a_call_may_force_its_own() -> None:
     smaller = model.with_changes(target_tokens=200, history={"keep_first_user_message": False})
     smaller.invoke(CHAT)
     assert (smaller.last_report.input_budget, model.last_report) == (200, None)
-    with pytest.raises(TypeError, match="no setting window"):
+    with pytest.raises(TypeError, match="no setting `window`"):
         model.with_changes(window=7)  # type: ignore[call-arg]
     optimizer = ContextOptimizer(max_input_tokens=600)
     forced = optimizer.fit(CHAT, history={"keep_first_user_message": False}, target_tokens=300)

@@ -271,7 +271,7 @@ def test_i4_what_is_no_llm_is_refused(given: Any) -> None:
 
 
 def test_i4_settings_are_checked_when_the_llm_is_made() -> None:
-    with pytest.raises(TypeError, match="with_optimizer has no setting window"):
+    with pytest.raises(TypeError, match="with_optimizer has no setting `window`"):
         with_optimizer(ScriptedLLM(), window=7)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="`target_tokens`"):
         with_optimizer(ScriptedLLM(), target_tokens=-1)

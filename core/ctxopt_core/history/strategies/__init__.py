@@ -1,1 +1,1 @@
-"""One file for each history strategy."""
+"""The history strategies, one file for each algorithm, and the protocol that they share."""
