@@ -225,8 +225,8 @@ class ComponentCuts:
         self._trimming = self._trimmed_by(self._options.history)
 
     def _trimmed_by(self, policy: HistoryPolicy) -> Trimming:
-        options = replace(self._options, history=policy)
-        return trim_to(self.measured, self._allowed["history"], options, self._needs, self._shares)
+        asked = self._options.ranking_query or self.measured.query_text
+        return trim_to(self.measured, self._allowed["history"], policy, asked, self._needs, self._shares)
 
     def _cut_further(self, over: int) -> bool:
         for name in _EASIEST_FIRST:

@@ -16,6 +16,7 @@ from ctxopt_core.documents.packing import Packing, pack_documents
 from ctxopt_core.fitting.measured_request import MeasuredRequest
 from ctxopt_core.fitting.options import FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
+from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.history.trim import trim
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened, shorten_message
@@ -151,25 +152,24 @@ def pack(measured: MeasuredRequest, allowed: int, options: FitOptions) -> Packin
 
 
 def trim_to(
-    measured: MeasuredRequest, allowed: int, options: FitOptions, needs: Mapping[Component, int], shares: Shares
+    measured: MeasuredRequest,
+    allowed: int,
+    policy: HistoryPolicy,
+    ranking_query: str,
+    needs: Mapping[Component, int],
+    shares: Shares,
 ) -> Trimming:
     """Trim the conversation to at most `allowed` tokens, its system messages and the query aside.
 
-    Args:
-        measured: The request.
-        allowed: What the conversation may use, in tokens.
-        options: How to trim.
-        needs: What each component has, in tokens.
-        shares: The components' guarantees, which say what a stable prefix may always use.
+    `needs` and `shares` say what a stable prefix may always use, whatever the other components need at this request.
     """
-    policy = options.history
     return trim(
         measured.conversation,
         max(0, allowed),
         measured.capped,
         policy=policy,
         query=measured.query,
-        ranking_query=options.ranking_query or measured.query_text,
+        ranking_query=ranking_query,
         stable_limit=_stable_limit(measured, needs, shares) if policy.moves_in_steps else None,
     )
 

@@ -39,7 +39,7 @@ class SlidingWindow(Strategy):
         places = math.inf if policy.max_messages is None else policy.max_messages - taken
         whole: list[Turn] = []
         for turn in draft.counted_turns():
-            places -= len(indices_of(draft.units_of(turn).kept))
+            places -= _number_of_messages(draft, turn)
             if places < 0 or turn.tokens > left or not draft.opens_properly(turn):
                 break
             whole.append(turn)
@@ -50,6 +50,13 @@ class SlidingWindow(Strategy):
             newest = next(iter(draft.counted_turns()), None)
             if newest is not None and draft.opens_properly(newest):
                 draft.add_part(newest)
+
+
+def _number_of_messages(draft: HistoryDraft, turn: Turn) -> int:
+    if not turn.plain:
+        return len(indices_of(draft.units_of(turn).kept))
+    # All of a plain turn stays, so that it need not be split into units, which would take twice the time of a fit.
+    return sum(not draft.conversation.is_system(index) for index in range(turn.start, turn.stop))
 
 
 def add_newest_turns(draft: HistoryDraft) -> None:
