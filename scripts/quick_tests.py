@@ -46,8 +46,9 @@ def _of_room(room: str) -> Iterator[str]:
     places = [f"core/ctxopt_core/{room}", f"core/{room}", room]
     found = next((place for place in places if (ROOT / place).is_dir()), None)
     if found is None:
-        rooms = sorted(path.name for path in (ROOT / "core" / "ctxopt_core").iterdir() if path.is_dir())
-        sys.exit(f"there is no package {room!r}; there are {', '.join((*rooms, *ADAPTERS))}")
+        rooms = sorted(path.parent.name for path in (ROOT / "core" / "ctxopt_core").glob("*/__init__.py"))
+        others = [folder.rpartition("/")[2] for folder in ADAPTERS]
+        sys.exit(f"there is no package {room!r}; there are {', '.join((*rooms, *others))}")
     yield f"{found}/"
 
 

@@ -318,3 +318,9 @@ def test_options_are_checked(options, named):
 def test_a_request_is_checked_at_construction(fields, error):
     with pytest.raises(error, match=next(iter(fields))):
         ContextRequest(**fields)
+
+
+@pytest.mark.parametrize("function", [fit, plan])
+def test_an_argument_that_does_not_exist_is_refused(function):
+    with pytest.raises(TypeError, match="no setting `conter`; it has counter, documents"):
+        function(FULL, ContextBudget(max_input_tokens=10_000), conter=O200K)
