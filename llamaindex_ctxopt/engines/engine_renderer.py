@@ -140,7 +140,7 @@ def render_request(
         model_budget: Budget, token counter of the model, and the schemas that are sent with every request.
     """
     ours = model_budget.counter
-    rule = repack_rule(llm, model_budget.budget) if prompts.bounding else None
+    rule = repack_rule(llm, model_budget.budget, prompts.helper) if prompts.bounding else None
     held = sent_tokens(request.settled, llm, ours)
     if rule is not None:
         held = max(held, history_tokens(request.settled, rule.counter))
