@@ -23,7 +23,7 @@ from llama_index.core.output_parsers import PydanticOutputParser
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
-from llama_index.core.response_synthesizers import BaseSynthesizer, Refine, SimpleSummarize
+from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer, Refine, SimpleSummarize
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, context_prompts, joined_as_repacked
@@ -130,6 +130,7 @@ def _answering(
         join=_as_list if listed else joined_as_repacked,
         strips=not listed,
         split=split,
+        one_by_one=type(synthesizer) in (Accumulate, Refine),
         helper=synthesizer._prompt_helper,  # noqa: SLF001
     )
     return AttachedEngine(

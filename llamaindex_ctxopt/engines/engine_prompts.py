@@ -52,6 +52,7 @@ class EnginePrompts:
         join: Joins the rendered documents.
         strips: Whether white space at the ends of each document is left out.
         split: Splits the postprocessed nodes into sources; None where the engine leaves them as they are.
+        one_by_one: Whether each document is sent in a request of its own.
         helper: The prompt helper that the engine keeps; None for one that is made for each request.
     """
 
@@ -63,6 +64,7 @@ class EnginePrompts:
     join: Callable[[Sequence[str]], str] = joined_as_repacked
     strips: bool = True
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]] | None = None
+    one_by_one: bool = False
     helper: PromptHelper | None = None
 
     @property
