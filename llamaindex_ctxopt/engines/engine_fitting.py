@@ -155,7 +155,9 @@ class EngineFitting:
                 fitted = self._fitted(smaller)
                 return replace(fitted, report=_after_packing(packed, fitted.report))
             limit = min(limit, packed.report.tokens_after) - over
-        message = f"no node fits into one call: they are split into more than the `chunk_size_limit`, {over:,} tokens over"
+        message = (
+            f"no node fits into one call: they are split into more than the `chunk_size_limit`, {over:,} tokens over"
+        )
         raise ContextBudgetError(message)
 
     def _with_any_node(self, request: EngineRequest, fitted: FittedRequest, renderer: EngineRenderer) -> FittedRequest:
