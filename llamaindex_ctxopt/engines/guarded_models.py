@@ -16,7 +16,7 @@ from llama_index_instrumentation import get_dispatcher
 from ctxopt_core import FitReport
 from ctxopt_core.adapters import BudgetSettings, ModelBudget
 from llamaindex_ctxopt.events import ContextOptimizedEvent
-from llamaindex_ctxopt.guard.llm import OptimizedLLM, with_optimizer
+from llamaindex_ctxopt.guard.llm import OptimizedLLM, guarded_view
 from llamaindex_ctxopt.models.completion_renderer import reads_text
 from llamaindex_ctxopt.models.model_settings import metadata_of, schemas_of_answer
 from llamaindex_ctxopt.settings import FitSettings
@@ -152,13 +152,13 @@ class ModelGuards:
                 changes["max_input_tokens"] = most
             if prints and "query" in protect:
                 changes["protect"] = tuple(sorted(protect - {"query"}))
-            return llm.with_changes(**changes) if changes else llm
+            return guarded_view(llm, **{**llm.fit_settings.as_dict(), **changes}) if changes else llm
         values = self._settings.as_dict()
         limits = limits_for(llm, self._known, self._ours, self._settings.limits)
         values.update(context_window=limits.context_window, max_input_tokens=limits.max_input_tokens)
         if prints:
             values["protect"] = tuple(sorted(protect - {"query"}))
-        return with_optimizer(llm, **{**values, "on_report": CutsOnly(self._settings.on_report)})
+        return guarded_view(llm, **{**values, "on_report": CutsOnly(self._settings.on_report)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A session belongs to one conversation; an optimizer refuses a second memory, since its parts could not be told apart."""
+"""A session is one conversation; an optimizer refuses a second memory, whose parts could not be told apart."""
 
 from __future__ import annotations
 
