@@ -95,13 +95,14 @@ def budget_for(llm: LLM, known: LLM | None, ours: ModelBudget, settings: FitSett
     Raises:
         ValueError: The model says neither its name nor its window.
     """
-    inner, limits = _inner(llm), limits_for(llm, known, ours, settings.limits)
+    inner = _inner(llm)
     own = tuple(schema for schema in schemas_of_answer(llm) if schema not in ours.schemas)
     schemas = (*ours.schemas, *own)
     if isinstance(inner, OptimizedLLM):
         guarded = inner.guarded_call({}).model_budget
         smaller = min(guarded.budget, ours.budget, key=lambda budget: budget.input_budget)
         return replace(guarded, budget=smaller, schemas=schemas)
+    limits = limits_for(llm, known, ours, settings.limits)
     if limits is settings.limits:
         return replace(ours, schemas=schemas)
     return replace(replace(settings, limits=limits).model_budget(inner), schemas=schemas)
