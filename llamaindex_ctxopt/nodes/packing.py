@@ -24,10 +24,12 @@ class PackedNodes:
 
     Args:
         nodes: The kept nodes in reading order: whole ones are the identical objects, the others are copies.
+        kept: Their indices among the given nodes.
         report: What was kept, cut and dropped, and why.
     """
 
     nodes: list[NodeWithScore]
+    kept: tuple[int, ...]
     report: FitReport
 
 
@@ -79,7 +81,7 @@ def pack_nodes(
         count_before=lambda: given.joined_tokens(range(len(nodes)), {}),
         notes=notes,
     )
-    return PackedNodes(nodes=kept, report=report)
+    return PackedNodes(nodes=kept, kept=tuple(packing.kept), report=report)
 
 
 def _packed(given: NodesToPack, policy: DocumentPolicy) -> tuple[Packing, tuple[str, ...]]:
