@@ -8,14 +8,20 @@ from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.messages.message import TOOL_ROLES, Message
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, MessageList, MessageViews
+from ctxopt_core.messages.message_views import (
+    SYSTEM_ROLES,
+    LazyMessages,
+    MessageList,
+    MessageViews,
+    MessageViewsFrom,
+)
 from ctxopt_core.providers.rules import priced, rules_of
 
 # What OpenAI publishes for the format of its chat models:
 TOKENS_PER_MESSAGE = 3  # tokens around a message
 TOKENS_PER_NAME = 1  # tokens beside a name
 TOKENS_PER_REQUEST = 3  # tokens that begin the answer
-# Messages at either end that are searched for system messages. In a conversation of 100,000 messages a search of all
+# Messages at either end that are searched for system messages, and at the end for a compaction. In a conversation of 100,000 messages a search of all
 # of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
@@ -64,7 +70,7 @@ class CountedConversation:
 
     def __init__(self, messages: tuple[Message, ...] | list[Message] | MessageViews, counter: TokenCounter) -> None:
         self._views: MessageViews = MessageList(messages) if isinstance(messages, (tuple, list)) else messages
-        self._count = counter.count
+        self._counter, self._count = counter, counter.count
         self._known = cached_counts_of(counter)
         self._rules = rules_of(counter)
         self._messages: dict[int, Message] = {}
@@ -155,6 +161,17 @@ class CountedConversation:
             found.measure(index)
         return found
 
+    def starting_at(self, start: int) -> CountedConversation:
+        """Return the conversation without the messages before `start`, which becomes index 0."""
+        omitted = [i - start for i in self.results_omitted if i >= start]
+        return CountedConversation(MessageViewsFrom(self._views, start), self._counter).without_results(omitted)
+
+    def last_compaction(self) -> int | None:
+        """Return the index of the last message with a provider's compaction; only the newest 5,000 are searched."""
+        if not isinstance(self._views, LazyMessages):
+            return None
+        return self._views.last_compaction(max(0, len(self._views) - SYSTEM_SCAN_TAIL))
+
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""
         return sum(self._count(text) for text in self.message(index).texts)
@@ -222,7 +239,7 @@ class CountedConversation:
             message = self.message(index)
             role, blank = message.role, message.empty
             tokens = _message_tokens(message, self._count)
-            if message.tool_calls or message.tool_results or message.synthetic:
+            if message.special:
                 self.special.add(index)
         else:
             role, text = plain
@@ -276,5 +293,5 @@ class Peek(NamedTuple):
         """Return the role and the text of a message."""
         calls = [text for call in message.tool_calls for text in (call.name, call.arguments)]
         text = "\n".join((*([message.name] if message.name else ()), *message.texts, *calls))
-        special = message.tool_calls or message.tool_results or message.role in TOOL_ROLES or message.synthetic
+        special = message.special or message.role in TOOL_ROLES
         return cls(message.role, text, not special and not message.empty)

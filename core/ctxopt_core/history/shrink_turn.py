@@ -140,18 +140,18 @@ def shrink(
 def _decide(plan: _Plan, budget: int) -> None:
     units = plan.units
     essential = essential_units(units)
-    unread = units[-1].results if units and units[-1].kind in ("exchange", "pending") else ()
+    unread = units[-1].unread if units and units[-1].kind in ("exchange", "pending") else ()
     read = [i for unit in units for i in unit.results if i not in unread]
     between = [unit for unit in units if unit.kind in ("assistant", "exchange") and unit not in essential]
     plan.reduce(read, RESULT_FLOOR, budget)
-    plan.reduce([unit.indices[0] for unit in between], TEXT_FLOOR, budget)
+    plan.reduce([i for unit in between for i in unit.words], TEXT_FLOOR, budget)
     for unit in units:
         if plan.tokens <= budget:
             break
         if unit not in essential:
             for index in unit.indices:
                 del plan.targets[index]
-    ends = [unit.indices[0] for unit in essential]
+    ends = [i for unit in essential for i in unit.words]
     spoken = [i for unit in essential if unit.speaks for i in unit.results if i not in unread]
     plan.level([*ends, *unread], TEXT_FLOOR, budget)
     plan.level([*ends, *unread, *spoken], _LAST_FLOOR, budget)

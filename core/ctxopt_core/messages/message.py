@@ -107,6 +107,7 @@ class ToolCall:
         name: The tool.
         arguments: The arguments as the string that is sent.
         fixed: Whether the arguments must stay as they are, because of reasoning beside them or a signature.
+        caller: The provider-side call whose code makes this call, as Anthropic's code execution does.
 
     Example:
         >>> from ctxopt_core import Message, ToolCall
@@ -119,6 +120,7 @@ class ToolCall:
     name: str = ""
     arguments: str = ""
     fixed: bool = False
+    caller: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +161,9 @@ class Message:
         tool_results: The results inside it, where it is a user's message.
         attachments: What is not text.
         synthetic: Whether it is the placeholder of an earlier fit.
+        server_calls: The ids of the provider's own calls in it, such as a web search, whose results are not in it.
+        server_results: The ids of the provider's own calls in earlier messages whose results are in it.
+        compacts: Whether a provider's compaction is in it, which stands for all messages before it.
 
     Example:
         >>> from ctxopt_core import Message, ToolCall
@@ -177,6 +182,9 @@ class Message:
     tool_results: tuple[ToolResult, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     synthetic: bool = False
+    server_calls: tuple[str, ...] = ()
+    server_results: tuple[str, ...] = ()
+    compacts: bool = False
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -201,6 +209,12 @@ class Message:
         return more_verbatim or more_attachments or any(self.texts[i].strip() for i in self.spoken)
 
     @property
+    def special(self) -> bool:
+        """Whether it calls, answers inside a message, stands for others, or is the placeholder of an earlier fit."""
+        linked = self.tool_calls or self.tool_results or self.server_calls or self.server_results
+        return bool(linked or self.compacts or self.synthetic)
+
+    @property
     def removable(self) -> tuple[Attachment, ...]:
         """The attachments that may be left out."""
         return tuple(attachment for attachment in self.attachments if not attachment.fixed)
@@ -210,13 +224,11 @@ class Message:
         """Whether it has a role and one text and nothing else."""
         return (
             isinstance(self.content, str)
-            and not self.tool_calls
+            and not self.special
             and self.tool_call_id is None
-            and not self.tool_results
             and self.name is None
             and not self.attachments
             and not self.verbatim
-            and not self.synthetic
         )
 
     @property

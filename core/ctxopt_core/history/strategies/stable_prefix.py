@@ -46,7 +46,7 @@ class StablePrefix(Strategy):
         """Keep what the stepped cut leaves of the whole conversation, current exchange included."""
         limit = draft.stable_limit
         if limit is None:
-            limit = draft.budget + (0 if draft.query is None else draft.conversation.cost(draft.query))
+            limit = draft.budget + draft.query_tokens
         if self.summarizes:
             draft.placeholder.summary_room = summary_room(draft.policy, limit, draft.counter)
         if _add_stable(draft, limit):
