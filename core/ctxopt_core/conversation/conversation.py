@@ -21,8 +21,8 @@ from ctxopt_core.providers.rules import priced, rules_of
 TOKENS_PER_MESSAGE = 3  # tokens around a message
 TOKENS_PER_NAME = 1  # tokens beside a name
 TOKENS_PER_REQUEST = 3  # tokens that begin the answer
-# Messages at either end that are searched for system messages, and at the end for a compaction. In a conversation of 100,000 messages a search of all
-# of them would take longer than the fit (docs/why.md, "Behavior").
+# Messages at either end that are searched for system messages, and at the end for a compaction. In a conversation of
+# 100,000 messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
@@ -179,7 +179,7 @@ class CountedConversation:
     def spoken_cost(self, index: int) -> int:
         """Return the tokens of what a user says beside tool results; 0 for every other message."""
         message = self.message(index)
-        return sum(self._count(message.texts[i]) for i in message.spoken) if message.tool_results else 0
+        return sum(self._count(message.texts[i]) for i in message.own) if message.tool_results else 0
 
     def cost(self, index: int) -> int:
         """Return the tokens of a message, its framing included."""

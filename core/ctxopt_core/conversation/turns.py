@@ -234,10 +234,10 @@ class _Exchanges:
                     if linked is not None:
                         self._linked.setdefault(linked, []).append(position)
         later = [position for position in self._linked.get(name, ()) if position >= start]
-        message, indices = self._conversation.message, self._indices
-        found = next((p for p in later if name in message(indices[p]).server_results), later[-1] if later else -1)
-        between = range(start, found)
-        return -1 if any(self._conversation.opens_turn(indices[p]) for p in between) else found
+        conversation, indices = self._conversation, self._indices
+        closing = (p for p in later if name in conversation.message(indices[p]).server_results)
+        found = next(closing, later[-1] if later else -1)
+        return -1 if any(conversation.opens_turn(indices[p]) for p in range(start, found)) else found
 
 
 def _unit(conversation: CountedConversation, kind: UnitKind, indices: tuple[int, ...]) -> Unit:

@@ -62,9 +62,7 @@ def trim_compacted(
 _SUPERSEDED: DropReason = "superseded"
 
 
-def _attempts(
-    conversation: CountedConversation, unit: Unit, budget: int, counter: TokenCounter
-) -> Iterator[Shrunk]:
+def _attempts(conversation: CountedConversation, unit: Unit, budget: int, counter: TokenCounter) -> Iterator[Shrunk]:
     """Yield the unit whole, then shorter: results and words beside the compaction may be cut, it may not."""
     whole = Shrunk(kept=unit.indices, shortened={}, tokens=unit.tokens)
     shorter = [shrink(conversation, [unit], budget // share, counter) for share in (1, *_SHARES)]
