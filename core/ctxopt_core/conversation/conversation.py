@@ -167,10 +167,8 @@ class CountedConversation:
         return CountedConversation(MessageViewsFrom(self._views, start), self._counter).without_results(omitted)
 
     def last_compaction(self) -> int | None:
-        """Return the index of the last message with a provider's compaction; only the newest 5,000 are searched."""
-        if not isinstance(self._views, LazyMessages):
-            return None
-        return self._views.last_compaction(max(0, len(self._views) - SYSTEM_SCAN_TAIL))
+        """Return the index of the last message with a provider's compaction, sought where system messages are."""
+        return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""

@@ -58,7 +58,7 @@ class Assembly:
     def _left_of(self, part: Any, text_kind: str) -> Iterator[Any]:
         kind = kind_of(part)
         if kind in TEXT_KINDS:
-            text = next(self._texts)
+            text = next(self._texts, text_of(part))
             if text == text_of(part):
                 yield part
             elif text:
@@ -67,7 +67,7 @@ class Assembly:
             left = self.content(content, text_kind)
             yield part if left == content else {**part, READ_RESULTS[kind]: left}
         elif (given := source_texts(part, kind)) is not None:
-            changed = with_source_texts(part, kind, [next(self._texts) for _ in given])
+            changed = with_source_texts(part, kind, [next(self._texts, text) for text in given])
             if changed is not None:
                 yield changed
         elif kind in CALL_KINDS:

@@ -38,6 +38,7 @@ from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.messages.message import Attachment, Message, TextSource, ToolCall, ToolResult
 
 _BESIDE_CONTENT = ("refusal", "reasoning_content", "reasoning")
+_REDACTED = "redacted_thinking"
 _TEXT_KEYS = {"type", "text"}
 _NOT_TOLD = frozenset({"type", "text", "id", "mime_type", "media_type", "source_type"})
 
@@ -211,7 +212,11 @@ def _add(part: Any, found: ContentBuilder) -> None:
         return
     else:
         readable = _add_sealed(part, kind, found)
-    found.attachments.extend(sealed_attachment(sealed_characters(sent), readable=readable))
+    characters = sealed_characters(sent)
+    if kind == _REDACTED:
+        found.attachments.extend(sealed_attachment(characters, small=0))
+    else:
+        found.attachments.extend(sealed_attachment(characters, readable=readable))
 
 
 def _add_sealed(part: Mapping[str, Any], kind: str, found: ContentBuilder) -> int:
@@ -274,5 +279,4 @@ def _shifted(positions: range, by: int) -> range:
 
 def _told(part: Mapping[str, Any]) -> list[str]:
     """Return what is sent of a source beside its text: its title, its address, its context."""
-    told = [str(value) for key, value in part.items() if key not in _NOT_TOLD and isinstance(value, str) and value]
-    return ["\n".join(told)] if told else []
+    return [value for key, value in part.items() if key not in _NOT_TOLD and isinstance(value, str) and value]

@@ -37,6 +37,10 @@ _UNTYPED = ("text", "image", "document", "video", "audio")
 _WRAPPED = "non_standard"
 _SERVER_CALL, _SERVER_RESULT = "server_tool_call", "server_tool_result"
 _CODE, _CODE_RESULT = "executable_code", "code_execution_result"
+# Calls of the Responses API that hold their results themselves, if they have any.
+_SELF_CONTAINED = frozenset(
+    {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"}
+)
 _ANSWERED_KEYS = ("tool_use_id", "tool_call_id", "call_id", "approval_request_id")
 
 
@@ -64,7 +68,7 @@ def sealed_call_id(part: Mapping[str, Any], kind: str) -> str | None:
     """Return the id of a call to the application that may not be edited, such as a click; None for anything else."""
     if kind == APPROVAL_CALL:
         return _text(part.get("id"))
-    return _text(part.get("call_id")) if kind.endswith("_call") else None
+    return _text(part.get("call_id")) if kind.endswith("_call") and kind not in _SELF_CONTAINED else None
 
 
 def server_call_id(part: Mapping[str, Any], kind: str) -> str | None:

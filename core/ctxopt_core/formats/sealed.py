@@ -5,6 +5,7 @@ It is sent back as it is, and the provider counts what is inside. How much that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ctxopt_core.messages.message import Attachment
@@ -15,6 +16,7 @@ _SEALED_TYPES = ("redacted", "encrypted")
 # the sealed text is of another kind, the figure is off as that of any estimate; nobody but the provider can count it.
 _BYTES_PER_CHARACTER = 0.75
 _BYTES_PER_TOKEN = 4
+_SMALL = 400  # characters of base64 in one part: a key and a digest, or a pointer, which hold no text
 _DEEPEST = 8  # levels of nesting in which sealed content is looked for; providers use up to 5
 
 
@@ -45,12 +47,15 @@ def sealed_characters(value: object, *, sealed: bool = False, levels: int = _DEE
     return 0
 
 
-def sealed_attachment(characters: int, *, readable: int = 0) -> tuple[Attachment, ...]:
-    """Return what stands for sealed content in a view: one fixed attachment, or none where there is nothing.
+def sealed_attachment(characters: int, *, readable: int = 0, small: int = _SMALL) -> tuple[Attachment, ...]:
+    """Return what stands for the sealed content of a part in a view: one fixed attachment, or none for a small one.
 
     Args:
         characters: Its characters of base64.
         readable: Bytes of text beside it that it seals, too, and that are counted already, as those of a thought.
+        small: The most characters that cost nothing; 0 where it is known to be text.
     """
-    tokens = int(max(0.0, characters * _BYTES_PER_CHARACTER - readable) / _BYTES_PER_TOKEN)
+    if characters <= small:
+        return ()
+    tokens = math.ceil(max(0.0, characters * _BYTES_PER_CHARACTER - readable) / _BYTES_PER_TOKEN)
     return (Attachment(tokens=tokens, fixed=True),) if tokens else ()

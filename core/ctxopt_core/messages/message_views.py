@@ -56,7 +56,7 @@ class LazyMessages(Generic[Item]):
             there is none.
     """
 
-    __slots__ = ("_compacts", "_plain", "_role", "_view", "items")
+    __slots__ = ("_compacts", "_plain", "_role", "_sought_from", "_view", "items")
 
     def __init__(
         self,
@@ -68,6 +68,7 @@ class LazyMessages(Generic[Item]):
     ) -> None:
         self.items = items
         self._view, self._plain, self._role, self._compacts = view, plain, role, compacts
+        self._sought_from: int | None = None
 
     def __len__(self) -> int:
         return len(self.items)
@@ -85,15 +86,19 @@ class LazyMessages(Generic[Item]):
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
+        self._sought_from = start
         role, items = self._role, self.items
         return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
 
-    def last_compaction(self, start: int) -> int | None:
-        """Return the index of the last item from `start` on that has a provider's compaction; None without one."""
-        compacts, items = self._compacts, self.items
-        if compacts is None:
+    def last_compaction(self) -> int | None:
+        """Return the index of the last item with a provider's compaction, as far back as system messages were sought.
+
+        It is None where there is none. Views that are not searched for system messages are not searched for it either.
+        """
+        compacts, items, first = self._compacts, self.items, self._sought_from
+        if compacts is None or first is None:
             return None
-        return next((i for i in range(len(items) - 1, start - 1, -1) if compacts(items[i])), None)
+        return next((i for i in range(len(items) - 1, first - 1, -1) if compacts(items[i])), None)
 
 
 class MessageViewsFrom:

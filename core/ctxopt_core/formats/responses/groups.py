@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxopt_core.formats.part_kinds import (
+    APPROVAL_CALL,
     APPROVAL_RESULT,
     COMPACTION,
     TEXT_KINDS,
     answered_by,
     kind_of,
+    sealed_call_id,
     text_of,
 )
 from ctxopt_core.messages.placeholder import is_placeholder_message
@@ -28,7 +30,7 @@ Item = Mapping[str, Any]
 MESSAGE, REASONING, REFERENCE = "message", "reasoning", "item_reference"
 TOOL_CALLS = frozenset({"function_call", "custom_tool_call"})
 TOOL_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
-_RESULT_ENDING, _CALL_ENDING = "_output", "_call"
+_RESULT_ENDING = "_output"
 _ONLY_ITEMS = TOOL_CALLS | TOOL_RESULTS | {REASONING, REFERENCE}
 _MODEL_ROLE = "assistant"
 
@@ -125,7 +127,7 @@ def _call_id(item: Item, answered: frozenset[str]) -> str | None:
     named = [found for key in ("call_id", "id") if isinstance(found := item.get(key), str)]
     # An approval may stay open, and a local shell's output may name the id of the call.
     known = next((found for found in named if found in answered), None)
-    return known or (named[0] if isinstance(item.get("call_id"), str) and kind.endswith(_CALL_ENDING) else None)
+    return known or (None if kind == APPROVAL_CALL else sealed_call_id(item, kind))
 
 
 def _is_placeholder(item: Item) -> bool:
