@@ -75,7 +75,7 @@ def put_blocks_together(blocks: Sequence[Any], texts: Sequence[str], cut: Shorte
 
     Args:
         blocks: The blocks as they were given.
-        texts: One text for each text block, those in texts that can be cited among them.
+        texts: One text for each text block, those in sources among them.
         cut: Whether attachments are left out, and which arguments are shorter. The calls of the blocks come first
             among the calls of the message.
     """
@@ -109,7 +109,7 @@ def _add(block: Any, found: ContentBuilder) -> None:
 
 
 def is_source(block: Any) -> TypeGuard[CitableBlock]:
-    """Return whether a block is a text that can be cited, which may be cut."""
+    """Return whether a block is a source with text and nothing else, which may be cut."""
     return (
         isinstance(block, CitableBlock)
         and bool(block.content)
@@ -186,7 +186,7 @@ def _texts_of(block: CitableBlock) -> list[str]:
 
 
 def _left_of_source(block: CitableBlock, texts: Iterator[str]) -> CitableBlock | None:
-    """Return a text that can be cited with the next texts; None where nothing is left of it."""
+    """Return a source with the next texts; None where no text is left."""
     given = _texts_of(block)
     new = [next(texts, text) for text in given]
     if new == given:

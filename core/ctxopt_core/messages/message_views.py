@@ -56,7 +56,7 @@ class LazyMessages(Generic[Item]):
             there is none.
     """
 
-    __slots__ = ("_compacts", "_plain", "_role", "_sought_from", "_view", "items")
+    __slots__ = ("_compacts", "_plain", "_role", "_sought", "_view", "items")
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class LazyMessages(Generic[Item]):
     ) -> None:
         self.items = items
         self._view, self._plain, self._role, self._compacts = view, plain, role, compacts
-        self._sought_from: int | None = None
+        self._sought = range(0)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -86,7 +86,7 @@ class LazyMessages(Generic[Item]):
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
-        self._sought_from = start
+        self._note_search(start, stop)
         role, items = self._role, self.items
         return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
 
@@ -95,10 +95,15 @@ class LazyMessages(Generic[Item]):
 
         It is None where there is none. Views that are not searched for system messages are not searched for it either.
         """
-        compacts, items, first = self._compacts, self.items, self._sought_from
-        if compacts is None or first is None:
+        compacts, items = self._compacts, self.items
+        if compacts is None:
             return None
-        return next((i for i in range(len(items) - 1, first - 1, -1) if compacts(items[i])), None)
+        return next((i for i in reversed(self._sought) if compacts(items[i])), None)
+
+    def _note_search(self, start: int, stop: int) -> None:
+        """Remember the longest range in which system messages were sought; it ends with the last item."""
+        if stop - start > len(self._sought):
+            self._sought = range(start, stop)
 
 
 class MessageViewsFrom:
