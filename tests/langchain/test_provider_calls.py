@@ -7,9 +7,12 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from ctxopt_core import ContextBudgetError
+from drawn_examples import examples
 from langchain_ctxopt import ContextOptimizer
 from langchain_ctxopt.message_views import view_of
 from shape_rows import SENTENCE
@@ -123,8 +126,8 @@ def ids_in(messages: list[BaseMessage]) -> tuple[Counter[str], Counter[str]]:
         names = {call["id"] for call in getattr(message, "tool_calls", ())}
         if isinstance(message, ToolMessage):
             answered[message.tool_call_id] += 1
-        for block in message.content if isinstance(message.content, list) else ():
-            block = block.get("value", block)
+        for part in message.content if isinstance(message.content, list) else ():
+            block = part.get("value", part)
             result = next(
                 (block[k] for k in ("tool_use_id", "tool_call_id", "approval_request_id") if k in block), None
             )
@@ -339,3 +342,45 @@ def test_l11_an_answer_without_its_call_goes_and_the_words_beside_it_stay(kind: 
 
     assert left[-1].content == [words]
     assert ids_in(left) == (Counter(), Counter())
+
+
+def _turns_of_every_kind() -> st.SearchStrategy[list[Any]]:
+    served = st.tuples(st.sampled_from(SERVER_EXCHANGES), st.sampled_from(sorted(SERVER_PAIRS)))
+    answered = st.tuples(st.just(None), st.sampled_from(sorted(USER_ANSWERS)))
+    compacted = st.tuples(st.just(None), st.just("compaction"))
+    return st.lists(st.lists(st.one_of(served, answered, compacted), max_size=3), min_size=1, max_size=5)
+
+
+def _messages_of(turns: list[Any]) -> list[BaseMessage]:
+    messages: list[BaseMessage] = []
+    for turn in turns:
+        messages.append(HumanMessage(f"{len(messages)}: {SENTENCE * 2}"))
+        for exchange, kind in turn:
+            n = len(messages)
+            if exchange is not None:
+                messages += exchange(kind, n)
+            elif kind == "compaction":
+                messages.append(AIMessage([{"type": "compaction", "content": f"{n}: {SENTENCE}"}, said()]))
+            else:
+                messages += _answered(kind, n)
+    return [*messages, HumanMessage("And now?")]
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(_turns_of_every_kind(), st.sampled_from(STRATEGIES), st.integers(20, 100))
+def test_l9_l19_any_mix_of_calls_answers_and_compactions_is_fitted(turns: Any, strategy: str, percent: int) -> None:
+    messages = _messages_of(turns)
+    before = copy.deepcopy(messages)
+    whole = ContextOptimizer(model="gpt-4o", max_input_tokens=100_000).count_tokens(messages)
+    try:
+        left = fitted(messages, max(1, whole * percent // 100), strategy)
+    except ContextBudgetError:
+        assert percent < 100
+        return
+    called, answered = ids_in(left)
+    assert called == answered
+    assert messages[-1].content.startswith(left[-1].content.split("\n")[0][:3])
+    assert messages == before
+    compactions = [m for m in messages if isinstance(m.content, list) and m.content[0]["type"] == "compaction"]
+    if compactions and len(left) < len(messages):
+        assert left[0].content[0] == compactions[-1].content[0]
