@@ -55,11 +55,11 @@ def trim_compacted(
         trimming = rest(after, max(0, budget - left.tokens), asked, left.tokens, places)
         if left.tokens + trimming.tokens <= budget:
             break
-    gone = {i: _SUPERSEDED for i in range(compaction) if i != query and not conversation.is_system(i)}
+    gone = {i: _COMPACTED for i in range(compaction) if i != query and not conversation.is_system(i)}
     return _joined(left, _moved(trimming, end), {**gone, **_strays(units, end)})
 
 
-_SUPERSEDED: DropReason = "superseded"
+_COMPACTED: DropReason = "compacted"
 
 
 def _attempts(conversation: CountedConversation, unit: Unit, budget: int, counter: TokenCounter) -> Iterator[Shrunk]:
@@ -73,7 +73,7 @@ def _strays(units: Units, end: int) -> dict[int, DropReason]:
     reasons: tuple[tuple[DropReason, tuple[int, ...]], ...] = (
         ("orphan", units.orphans),
         ("empty", units.blanks),
-        (_SUPERSEDED, units.superseded),
+        ("superseded", units.superseded),
     )
     return {i: reason for reason, indices in reasons for i in indices if i < end}
 

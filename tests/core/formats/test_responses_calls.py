@@ -1,4 +1,4 @@
-"""In the Responses API a call is whatever an output answers; in Anthropic's API the provider answers some calls itself."""
+"""In the Responses API a call is whatever an output answers; Anthropic answers some calls itself."""
 
 from __future__ import annotations
 

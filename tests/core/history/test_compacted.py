@@ -84,7 +84,7 @@ def test_l19_a_compaction_is_never_too_old(name, most):
     assert left[-1] is rows[-1]
     assert not any(row is old for row in left for old in rows[:21])
     assert len(left) > 2
-    assert {found.history.reason(i) for i in range(21)} == {"superseded"}
+    assert {found.history.reason(i) for i in range(21)} == {"compacted"}
     again, refit = fitted(left, most, POLICIES[name])
     assert again == left
     assert refit.unchanged
