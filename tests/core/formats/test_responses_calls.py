@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from anthropic_rows import fit_anthropic, result, server_problems, text, use
-from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, HistoryPolicy, fit
+from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, HistoryPolicy, fit, summarizer
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.formats.responses.messages import ResponsesMessages, fitted_responses
 from responses_items_made import reasoning, said, written
@@ -17,6 +17,13 @@ from shape_rows import SENTENCE
 CHARACTERS = CallableCounter(len)
 SHOT = {"type": "computer_screenshot", "image_url": "data:image/png;base64,iVBORw0KGgo="}
 STRATEGIES = ["auto", "turns", "sliding_window", "relevance"]
+POLICIES = {
+    **{strategy: HistoryPolicy(strategy=strategy) for strategy in STRATEGIES},
+    "stable": HistoryPolicy(strategy="turns", stable_prefix=True),
+    "summarize": HistoryPolicy(strategy="summarize", summarizer=summarizer(lambda _: "what was said")),
+    "hybrid": HistoryPolicy(strategy="hybrid", summarizer=summarizer(lambda _: "what was said")),
+    "custom": HistoryPolicy(strategy=lambda view: [i for turn in view.turns for i in turn if i % 3]),
+}
 
 
 def pair(kind, n, *, key="call_id", answered="call_id", ending="_call", output=SENTENCE):
@@ -105,9 +112,9 @@ def test_l10_an_output_that_may_not_be_shortened_stays_as_it_is():
         assert any(item is old for old in items) or item["role"] == "assistant"
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize("shape", ["one row", "beside a call", "paused"])
-def test_l9_what_the_provider_called_and_found_stays_together(shape, strategy):
+def test_l9_what_the_provider_called_and_found_stays_together(shape, policy):
     rows = []
     for n in range(8):
         call = {"type": "server_tool_use", "id": f"s{n}", "name": "web_search", "input": {"query": "lit"}}
@@ -134,10 +141,10 @@ def test_l9_what_the_provider_called_and_found_stays_together(shape, strategy):
             ]
     rows.append({"role": "user", "content": "And now?"})
     for most in (500, 900, 1_400):
-        after, _ = fit_anthropic(rows, most, history=HistoryPolicy(strategy=strategy))
+        after, _ = fit_anthropic(rows, most, history=policy)
         assert list(server_problems(rows, after)) == []
         assert len(after) < len(rows)
-        assert after[-1] is rows[-1]
+        assert "And now?" in str(after[-1]["content"])
 
 
 def test_l13_what_a_search_found_is_counted_by_its_length():
