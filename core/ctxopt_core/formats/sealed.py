@@ -12,10 +12,9 @@ from ctxopt_core.messages.message import Attachment
 
 _SEALED_WORDS = ("signature", "encrypted")
 _SEALED_TYPES = ("redacted", "encrypted")
-# Base64 writes 3 bytes in 4 characters, encryption adds next to none, and English has about 4 bytes in a token. Where
-# the sealed text is of another kind, the figure is off as that of any estimate; nobody but the provider can count it.
-_BYTES_PER_CHARACTER = 0.75
-_BYTES_PER_TOKEN = 4
+# Where the sealed text is no English, the figures are off as those of any estimate; only the provider can count it.
+_BYTES_PER_CHARACTER = 0.75  # bytes: base64 writes 3 of them in 4 characters, and encryption adds next to none
+_BYTES_PER_TOKEN = 4  # bytes of English in a token of today's vocabularies, about
 _SMALL = 400  # characters of base64 in one part: a key and a digest, or a pointer, which hold no text
 _DEEPEST = 8  # levels of nesting in which sealed content is looked for; providers use up to 5
 
