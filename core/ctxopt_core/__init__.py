@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ctxopt_core.history.strategies.custom import HistoryStrategy, HistoryView
     from ctxopt_core.history.trim import trim_history
     from ctxopt_core.history.trimming import Trimming
-    from ctxopt_core.messages.message import Attachment, Message, ToolCall, ToolResult
+    from ctxopt_core.messages.message import Attachment, Message, TextSource, ToolCall, ToolResult
     from ctxopt_core.models.model_window import ModelWindow
     from ctxopt_core.models.resolve_window import UnknownModelWarning, resolve_window
     from ctxopt_core.relevance.bm25 import bm25_scorer
@@ -74,6 +74,7 @@ __all__ = [
     "Shares",
     "Summarizer",
     "SummaryError",
+    "TextSource",
     "TiktokenCounter",
     "TokenCounter",
     "ToolCall",
@@ -125,6 +126,7 @@ _HOMES = {
     "Shares": "budget.shares",
     "Summarizer": "summaries.summarizer",
     "SummaryError": "errors",
+    "TextSource": "messages.message",
     "TiktokenCounter": "counting.tiktoken_counter",
     "TokenCounter": "counting.token_counter",
     "ToolCall": "messages.message",

@@ -43,15 +43,8 @@ from ctxopt_core.fitting.options import (
 )
 from ctxopt_core.fitting.report_builder import packed_report
 from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
-from ctxopt_core.formats.content_blocks import (
-    MEDIA_KEYS,
-    Content,
-    ContentBuilder,
-    extra_texts,
-    put_together,
-    take_apart,
-    verbatim_texts,
-)
+from ctxopt_core.formats.assembly import put_together
+from ctxopt_core.formats.content_blocks import Content, ContentBuilder, extra_texts, take_apart
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
     message_from_openai,
@@ -60,7 +53,10 @@ from ctxopt_core.formats.openai_messages import (
     role_of,
     shortened_openai,
 )
+from ctxopt_core.formats.part_kinds import MEDIA_KEYS, READ_RESULTS, holds_compaction
+from ctxopt_core.formats.sealed import sealed_attachment, sealed_characters
 from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_of, is_signed, thinks_beside_content
+from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
@@ -82,6 +78,7 @@ __all__ = [
     "ATTACHMENT_OMITTED",
     "LIMITS",
     "MEDIA_KEYS",
+    "READ_RESULTS",
     "ROLE_NAMES",
     "SYSTEM_ROLES",
     "TOKENS_PER_MESSAGE",
@@ -132,6 +129,7 @@ __all__ = [
     "fit_with",
     "fits",
     "fitted_with",
+    "holds_compaction",
     "in_worker",
     "is_below_min_score",
     "is_blank",
@@ -157,6 +155,8 @@ __all__ = [
     "schema_tokens",
     "schemas_in",
     "score_of",
+    "sealed_attachment",
+    "sealed_characters",
     "shortened_openai",
     "stored_results",
     "take_apart",

@@ -119,21 +119,21 @@ def view_of(message: ChatMessage) -> Message:
     content = take_apart_blocks(message.blocks)
     extra = message.additional_kwargs
     calls = _calls_of(content, extra).calls
-    verbatim = (*content.verbatim, *extra_texts(extra))
+    verbatim = extra_texts(extra)
     if role != "assistant":
         # No other role calls tools: the calls are sent as text.
         verbatim += tuple(text for call in calls for text in (call.id or "", call.name, call.arguments) if text)
         calls = ()
-    return Message(
-        role=role,
-        content=content.texts[0] if len(content.texts) == 1 and content.texts[0] else content.texts,
-        verbatim=verbatim,
+    view = replace(content, calls=()).message(
+        role,
+        calls=calls,
+        beside=verbatim,
+        sealed_beside=extra,
         name=_text_or_none(extra.get("name")),
-        tool_calls=calls,
         tool_call_id=_text_or_none(extra.get("tool_call_id")) if role in TOOL_ROLES else None,
-        attachments=content.attachments,
         synthetic=is_placeholder_message(role, content.texts),
     )
+    return replace(view, content=content.texts[0]) if len(content.texts) == 1 and content.texts[0] else view
 
 
 def role_of(message: ChatMessage) -> str:

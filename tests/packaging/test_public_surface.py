@@ -40,6 +40,7 @@ CORE_NAMES = [
     "Shares",
     "Summarizer",
     "SummaryError",
+    "TextSource",
     "TiktokenCounter",
     "TokenCounter",
     "ToolCall",

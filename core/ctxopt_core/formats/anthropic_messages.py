@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ctxopt_core.formats.content_blocks import text_of
 from ctxopt_core.formats.openai_messages import (
+    compacts_openai,
     message_from_openai,
     placeholder_openai,
     plain_openai,
@@ -19,6 +19,7 @@ from ctxopt_core.formats.openai_messages import (
     shortened_openai,
     stated_role,
 )
+from ctxopt_core.formats.part_kinds import text_of
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.message_views import LazyMessages
@@ -32,7 +33,7 @@ class AnthropicMessages(LazyMessages[Mapping[str, Any]]):
     __slots__ = ()
 
     def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
-        super().__init__(mappings, message_from_anthropic, plain_openai, stated_role)
+        super().__init__(mappings, message_from_anthropic, plain_openai, stated_role, compacts_openai)
 
 
 def message_from_anthropic(mapping: Mapping[str, Any]) -> Message:

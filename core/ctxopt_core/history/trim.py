@@ -9,6 +9,7 @@ from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import units_of
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.history.compacted import trim_compacted
 from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.placeholder_note import summary_text
 from ctxopt_core.history.policy import HistoryPolicy, strategy_of
@@ -100,10 +101,18 @@ def trim(
         exchange cannot be made to fit.
     """
     strategy = strategy_of(policy.strategy, stable_prefix=policy.stable_prefix)
-    draft_type = PruningDraft if strategy.prunes_results and holds_tool_results(conversation) else HistoryDraft
-    draft = draft_type(conversation, budget, counter, policy, query, ranking_query, stable_limit)
-    strategy.apply(draft)
-    return draft.trimming()
+
+    def rest(after: CountedConversation, budget: int, query: int | None, tokens: int, places: int) -> Trimming:
+        limit = None if stable_limit is None else max(0, stable_limit - tokens)
+        most = policy.max_messages
+        bounded = policy if most is None else replace(policy, max_messages=max(1, most - places))
+        draft_type = PruningDraft if strategy.prunes_results and holds_tool_results(after) else HistoryDraft
+        draft = draft_type(after, budget, counter, bounded, query, ranking_query, limit)
+        strategy.apply(draft)
+        return draft.trimming()
+
+    compacted = trim_compacted(conversation, budget, counter, query=query, rest=rest)
+    return rest(conversation, budget, query, 0, 0) if compacted is None else compacted
 
 
 def summarized(

@@ -15,7 +15,7 @@ from ctxopt_core.shortening.shorten_message import Shortened
 
 Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
-DropReason = Literal["budget", "orphan", "empty", "superseded", "summarized"]
+DropReason = Literal["budget", "orphan", "empty", "superseded", "summarized", "compacted"]
 
 
 class Indexed(Protocol[Item_co]):
@@ -74,7 +74,7 @@ class Trimming(Displayed):
         placeholder_after: The kept index that the placeholder follows.
         reasons: Why a message was dropped, where that was not for the budget: a result without its call, or a call
             without its results (`orphan`), no content (`empty`), the placeholder of an earlier fit (`superseded`), or a
-            summary stands for it (`summarized`).
+            summary (`summarized`) or a provider's compaction (`compacted`) stands for it.
         tokens: The tokens of what is kept, placeholder included.
         turns: How many turns are kept, whole or in part.
         whole_turns: How many of them are whole.

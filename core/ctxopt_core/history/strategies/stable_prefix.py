@@ -46,7 +46,7 @@ class StablePrefix(Strategy):
         """Keep what the stepped cut leaves of the whole conversation, current exchange included."""
         limit = draft.stable_limit
         if limit is None:
-            limit = draft.budget + (0 if draft.query is None else draft.conversation.cost(draft.query))
+            limit = draft.budget + draft.query_tokens
         if self.summarizes:
             draft.placeholder.summary_room = summary_room(draft.policy, limit, draft.counter)
         if _add_stable(draft, limit):
@@ -202,9 +202,9 @@ class _SteppedCut:
         """Return the tokens of a pruned result. One with attachments or words beside it is not pruned."""
         conversation = self._draft.conversation
         message, cost = conversation.message(index), conversation.cost(index)
-        if message.removable or message.speaks_beside_results:
+        if message.removable or message.sources or message.speaks_beside_results:
             return cost
-        return min(cost, lowest_tokens(conversation, index, _RESULT_TOKENS))
+        return min(cost, lowest_tokens(conversation, index, _RESULT_TOKENS, self._draft.counter))
 
 
 def _opening_properly(units: Units) -> Sequence[Unit]:
