@@ -75,11 +75,17 @@ class ComponentCuts:
         if self.measured.available <= 0 or left < 0:
             raise UnfittableError
         allocation = self._allocated_beside(given)
-        enough = allocation.history >= min(self._needs["history"], self._current_exchange)
-        if enough and allocation.query >= self._needs["query"]:
-            return allocation
-        given["history"] = self._least_of_current = self._least_after_query()
-        return self._allocated_beside({"query": self._question_first(left), **given})
+        short = allocation.query < self._needs["query"]
+        if short or allocation.history < min(self._needs["history"], self._current_exchange):
+            least = self._least_of_current = self._least_after_query()
+            if short:
+                given["query"] = self._question_first(left)
+                allocation = self._allocated_beside(given)
+            if allocation.history < least:
+                given["history"] = least
+                given["query"] = max(given.get("query", 0), self._question_first(left))
+                allocation = self._allocated_beside(given)
+        return allocation
 
     def _allocated_beside(self, given: Mapping[Component, int]) -> Allocation:
         """Return the allocation in which some components have an amount already, and the rest is divided."""
