@@ -63,8 +63,7 @@ class ComponentCuts:
     def allocated(self) -> Allocation:
         """Divide the budget among the components; those that are protected get what they need.
 
-        The question comes before the shares: beside the protected parts and the least of the current exchange it gets
-        what it needs, up to three quarters of that or half of the budget. Of the rest it gets its share like the others.
+        The question comes before the shares, and the current exchange always gets the least that it can have.
 
         Raises:
             UnfittableError: What is protected does not fit.
@@ -77,14 +76,12 @@ class ComponentCuts:
         allocation = self._allocated_beside(given)
         short = allocation.query < self._needs["query"]
         if short or allocation.history < min(self._needs["history"], self._current_exchange):
-            least = self._least_of_current = self._least_after_query()
+            self._least_of_current = self._least_after_query()
+            question, exchange = self._before_shares(left)
             if short:
-                given["query"] = self._question_first(left)
-                allocation = self._allocated_beside(given)
-            if allocation.history < least:
-                given["history"] = least
-                given["query"] = max(given.get("query", 0), self._question_first(left))
-                allocation = self._allocated_beside(given)
+                allocation = self._allocated_beside({**given, "query": question})
+            if allocation.history < exchange:
+                allocation = self._allocated_beside({**given, "query": question, "history": exchange})
         return allocation
 
     def _allocated_beside(self, given: Mapping[Component, int]) -> Allocation:
@@ -93,14 +90,22 @@ class ComponentCuts:
         rest = allocate(self.measured.available - sum(given.values()), missing, self._shares)
         return replace(rest, **{name: rest[name] + tokens for name, tokens in given.items()})
 
-    def _question_first(self, left: int) -> int:
-        """Return the tokens that the question gets before the shares, in what the protected parts leave."""
-        need = self._needs["query"]
-        if self._query_holds_attachments and need <= left:
+    def _before_shares(self, left: int) -> tuple[int, int]:
+        """Return what the question and the current exchange get before the shares, of what the protected parts leave.
+
+        The question gets what it needs up to three quarters of what is left beside the least of the exchange, or half
+        of the budget. One that needs more is shortened in any case, so the exchange may have half of that.
+        """
+        need, least = self._needs["query"], self._least_of_current
+        if "query" in self._options.protect or (self._query_holds_attachments and need <= left):
             # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
-            return need
-        room = max(0, left - self._least_of_current)
-        return min(need, room, max(int(room * _QUESTION_FIRST), self.measured.limit // 2))
+            return need, least
+        room = max(0, left - least)
+        most = min(room, max(int(room * _QUESTION_FIRST), self.measured.limit // 2))
+        if need <= most:
+            return need, least
+        more = min(most // 2, max(0, self._current_exchange - least))
+        return most - more, least + more
 
     @property
     def _current_exchange(self) -> int:
