@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.conversation.turns import Unit
+from ctxopt_core.conversation.turns import Unit, units_of
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
@@ -97,6 +97,13 @@ def lowest_tokens(conversation: CountedConversation, index: int, floor: int, cou
         least += spoken if floor > _LAST_FLOOR else min(spoken, _LEAST_SPOKEN)
     beside = sum(tokens_beside(message, source, counter) for source in removable_sources(message))
     return cost - max(0, text - least) - attached - beside
+
+
+def least_after(conversation: CountedConversation, query: int) -> int:
+    """Return the fewest tokens of what follows the query, where that is shrunk as far as it can be."""
+    units = units_of(conversation, query + 1, len(conversation))
+    essential = [i for unit in essential_units(units.kept) for i in unit.indices]
+    return sum(lowest_tokens(units.conversation, i, _LAST_FLOOR) for i in essential)
 
 
 def essential_units(units: Sequence[Unit]) -> list[Unit]:
