@@ -9,7 +9,6 @@ from typing import Any
 from llama_index.core.schema import (
     BaseNode,
     MediaResource,
-    MetadataMode,
     Node,
     NodeRelationship,
     NodeWithScore,
@@ -18,6 +17,7 @@ from llama_index.core.schema import (
 )
 
 from ctxopt_core import Document
+from llamaindex_ctxopt.nodes.node_reading import BLOCK_SEPARATOR, NodeReading, own_text, shown_text
 
 SEPARATOR = "\n\n"
 
@@ -29,13 +29,18 @@ class NodeRendering:
     Args:
         nodes: The nodes as they were given.
         strips: Whether white space at the ends of each node is left out.
+        reading: What the engine sends of a node.
     """
-
-    separator = SEPARATOR
 
     nodes: Sequence[NodeWithScore]
     strips: bool = True
+    reading: NodeReading = NodeReading.TEXTS
     _given: dict[int, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def separator(self) -> str:
+        """What stands between two nodes."""
+        return BLOCK_SEPARATOR if self.reading is NodeReading.BLOCKS else SEPARATOR
 
     def render(self, index: int, text: str) -> str:
         """Return node `index` as the prompt contains it when its text is `text`.
@@ -45,9 +50,13 @@ class NodeRendering:
         """
         node = self.nodes[index].node
         if index not in self._given:
-            self._given[index] = (own_text(node), shown_text(node, strips=self.strips))
+            self._given[index] = (self.reading.text(node), self._shown(node))
         own, shown = self._given[index]
-        return shown if text == own else shown_text(_node_with_text(node, text), strips=self.strips)
+        return shown if text == own else self._shown(_node_with_text(node, text))
+
+    def _shown(self, node: BaseNode) -> str:
+        shown = self.reading.shown(node)
+        return shown.strip() if self.strips else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +79,12 @@ class SplitNodes:
         return SEPARATOR.join(shown_text(source.node) for source in sources)
 
 
-def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
+def node_views(nodes: Sequence[Any], reading: NodeReading = NodeReading.TEXTS) -> tuple[Document, ...]:
     """Return views of nodes, in the same order. A node without a score has a view without one.
+
+    Args:
+        nodes: The nodes.
+        reading: What the engine sends of a node.
 
     Raises:
         TypeError: `nodes` is no list of `NodeWithScore`, or a score is no number.
@@ -91,30 +104,17 @@ def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
         # A list of sources does not say which of them the text is from.
         cut_from = node.relationships.get(NodeRelationship.SOURCE)
         source = cut_from.node_id if isinstance(cut_from, RelatedNodeInfo) else None
-        views.append(Document(text=own_text(node), id=node.node_id, score=item.score, source=source))
-    return tuple(views)
-
-
-def own_text(node: BaseNode) -> str:
-    """Return the text of a node that can be cut, without any metadata."""
-    return node.get_content(metadata_mode=MetadataMode.NONE) or ""
-
-
-def shown_text(node: BaseNode, *, strips: bool = True) -> str:
-    """Return what an LLM sees of a node, metadata included, usually without white space at its ends.
-
-    Raises:
-        ValueError: A template of the node cannot be formatted.
-    """
-    try:
-        shown = node.get_content(metadata_mode=MetadataMode.LLM) or ""
-    except (KeyError, IndexError, ValueError) as error:
-        message = (
-            f"node {node.node_id!r} cannot be rendered, {type(error).__name__}; its `text_template` may only name "
-            "{content} and {metadata_str}, its `metadata_template` {key} and {value}: write other braces twice"
+        views.append(
+            Document(
+                text=reading.text(node),
+                id=node.node_id,
+                score=item.score,
+                source=source,
+                attachments=reading.attachments(node),
+                from_pipeline=True,
+            )
         )
-        raise ValueError(message) from error
-    return shown.strip() if strips else shown
+    return tuple(views)
 
 
 def with_texts(nodes: Sequence[NodeWithScore], kept: Iterable[int], texts: Mapping[int, str]) -> list[NodeWithScore]:
