@@ -12,12 +12,14 @@ TYPE_CHECKING = False  # `import typing` would be most of what importing this pa
 if TYPE_CHECKING:
     from typing import Any
 
+    from llamaindex_ctxopt.errors import EnginePartsError
     from llamaindex_ctxopt.events import ContextOptimizedEvent
     from llamaindex_ctxopt.guard.llm import with_optimizer
     from llamaindex_ctxopt.memory import ContextOptimizerMemory
     from llamaindex_ctxopt.optimizer import EngineOptimizer
     from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
     from llamaindex_ctxopt.retriever import ContextOptimizerRetriever
+    from llamaindex_ctxopt.session import EngineSession
 
 __all__ = [
     "ContextOptimizedEvent",
@@ -25,12 +27,16 @@ __all__ = [
     "ContextOptimizerPostprocessor",
     "ContextOptimizerRetriever",
     "EngineOptimizer",
+    "EnginePartsError",
+    "EngineSession",
     "with_optimizer",
 ]
 
 _HOMES = {
     "ContextOptimizedEvent": "llamaindex_ctxopt.events",
     "EngineOptimizer": "llamaindex_ctxopt.optimizer",
+    "EnginePartsError": "llamaindex_ctxopt.errors",
+    "EngineSession": "llamaindex_ctxopt.session",
     "ContextOptimizerMemory": "llamaindex_ctxopt.memory",
     "ContextOptimizerPostprocessor": "llamaindex_ctxopt.postprocessor",
     "ContextOptimizerRetriever": "llamaindex_ctxopt.retriever",

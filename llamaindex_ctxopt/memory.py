@@ -108,6 +108,11 @@ class ContextOptimizerMemory(BaseMemory):
         """The report of the last fit of this budget; None before the first."""
         return self._planner.last_report
 
+    @property
+    def planner(self) -> Planner:
+        """What fits the messages, which the other parts of the same session share."""
+        return self._planner
+
     def tokenizer_fn(self, text: str) -> Sequence[int]:
         """Return as many numbers as `text` has tokens; with it, engines count what they put before the history."""
         return range(self._planner.plan.model_budget.counter.count(text))

@@ -1,43 +1,39 @@
-"""`EngineOptimizer`: the parts of one engine, which fit its documents and its history into one budget."""
+"""`EngineOptimizer`: fits documents and history of engines into one budget, for one conversation or for many."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeVar, Unpack
-from weakref import ref
 
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 from llama_index.core.memory import BaseMemory
-from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core import ContextBudget, FitReport
-from llamaindex_ctxopt.engines.attached_engine import read_engine
+from llamaindex_ctxopt.engines.attached_agents import is_agent
 from llamaindex_ctxopt.engines.engine_plan import plan_of
 from llamaindex_ctxopt.engines.engine_prompts import Preamble
-from llamaindex_ctxopt.engines.engine_request import EngineRequest
+from llamaindex_ctxopt.engines.guarded_models import ModelGuards
 from llamaindex_ctxopt.engines.planner import Planner
-from llamaindex_ctxopt.guard.llm import with_optimizer
 from llamaindex_ctxopt.memory import ContextOptimizerMemory
 from llamaindex_ctxopt.models.call_schemas import as_sent
-from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
-from llamaindex_ctxopt.retriever import ContextOptimizerRetriever
+from llamaindex_ctxopt.session import EngineParts, EngineSession, claimed_memory
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
 _OWNER = "EngineOptimizer"
 E = TypeVar("E")
 
 
-class EngineOptimizer:
+class EngineOptimizer(EngineParts):
     """Fits the requests of one query or chat engine into its model's context window.
 
     In LlamaIndex nothing sees a whole request: a postprocessor sees nodes and the query, a memory sees messages. The
     parts of one optimizer share one budget. Documents and history borrow tokens from each other, and one turn of the
     user is one call of the model. Give `memory()` and `postprocessor()` to the engine, then call `attach` with it.
 
-    One optimizer belongs to one engine: its parts go into the same request. It may be used from several threads and
-    tasks. The globals of LlamaIndex's `Settings` are neither set nor made.
+    The parts of the optimizer itself belong to one engine and one conversation: a second `memory()` is an error. An
+    application with several users has one optimizer and calls `session` for each conversation, which returns such parts
+    of its own. Optimizer and sessions may be used from several threads and tasks. The globals of LlamaIndex's
+    `Settings` are neither set nor made.
 
     Args:
         llm: The model that the engine calls, or its name. Without it the settings must give a limit.
@@ -83,68 +79,55 @@ class EngineOptimizer:
         escape_template_names: bool = True,
         **settings: Unpack[FitSettingValues],
     ) -> None:
-        self._settings = FitSettings.of(settings, _OWNER)
+        given = FitSettings.of(settings, _OWNER)
         preamble = Preamble(system_prompt=system_prompt, messages=tuple(prefix_messages))
-        plan = plan_of(llm, self._settings, preamble=preamble, schemas=tuple(map(as_sent, tools)))
-        self._planner = Planner(plan, escape_names=escape_template_names)
+        plan = plan_of(llm, given, preamble=preamble, schemas=tuple(map(as_sent, tools)))
+        super().__init__(
+            Planner(plan, escape_names=escape_template_names), plan, ModelGuards(plan.llm, plan.model_budget, given)
+        )
+        self._escape_names = escape_template_names
+        self._plan_of_sessions = plan
 
-    @property
-    def budget(self) -> ContextBudget:
-        """The budget that requests are fitted into."""
-        return self._planner.plan.model_budget.budget
+    def session(self, memory: BaseMemory | None = None) -> EngineSession:
+        """Return the parts for one conversation: its own memory, postprocessors and report, with these settings.
 
-    @property
-    def last_report(self) -> FitReport | None:
-        """The report of the last fit; None before the first."""
-        return self._planner.last_report
+        Making one costs next to nothing. Make one for each request of a server, with the memory of its user.
 
-    def postprocessor(self) -> ContextOptimizerPostprocessor:
-        """Return a node postprocessor that shares this budget. It goes after all that rerank or lengthen nodes."""
-        return ContextOptimizerPostprocessor.of_planner(self._planner)
+        Args:
+            memory: The memory that stores the messages of this conversation, or the `memory` of an earlier session with
+                it; by default one that keeps them in the process.
+
+        Raises:
+            TypeError: `memory` is no memory of LlamaIndex.
+        """
+        planner = Planner(self._plan_of_sessions, escape_names=self._escape_names)
+        return EngineSession(planner, self._plan, self._guards, memory)
 
     def memory(self, inner: BaseMemory | None = None) -> ContextOptimizerMemory:
-        """Return a memory that shares this budget.
+        """Return the memory of the optimizer's own parts, for a single conversation.
 
         Args:
             inner: The memory that stores the messages; by default one that keeps them in the process.
-        """
-        memory = ContextOptimizerMemory.of_planner(self._planner, inner)
-        self._planner.source = ref(memory)
-        return memory
-
-    def retriever(self, inner: BaseRetriever) -> ContextOptimizerRetriever:
-        """Return a retriever that shares this budget, for engines that have no postprocessors."""
-        return ContextOptimizerRetriever(inner, postprocessor=self.postprocessor())
-
-    def guard(self, llm: LLM | None = None) -> LLM:
-        """Return an LLM that fits each of its requests by these settings, whatever sends it.
-
-        Args:
-            llm: The LLM; by default that of this optimizer.
 
         Raises:
-            ValueError: Neither is there.
+            TypeError: `inner` is no memory of LlamaIndex.
+            EnginePartsError: There is a memory already, with other messages: use `session` for each conversation.
         """
-        guarded = self._planner.plan.llm if llm is None else llm
-        if guarded is None:
-            message = "there is no LLM to guard: give it here, or make the optimizer with one"
-            raise ValueError(message)
-        return with_optimizer(guarded, **self._settings.as_dict())
+        return claimed_memory(self._planner, inner)
 
     def attach(self, engine: E) -> E:
-        """Read the prompts of the engine that has this optimizer's parts, and return the engine itself.
+        """Read the prompts of an engine, guard its models, and return the engine itself: see `EngineSession.attach`.
 
-        Without this call the largest of LlamaIndex's default prompts are counted, with the `system_prompt` of the
-        optimizer. A last stored message with the words of the question is taken for the question, as agents store it.
+        An agent has no memory of its own, so that many conversations are held with one. It is attached here, once; the
+        sessions that are made afterwards leave room for its system prompt and its tools.
 
         Raises:
             TypeError: The engine is of another class than those that can be read.
+            EnginePartsError: The engine or this optimizer is attached already; the engine has a memory or a
+                postprocessor that is not of this optimizer; or a postprocessor after ours makes nodes longer.
             ContextBudgetError: The tokens that LlamaIndex keeps free for itself leave nothing of the window.
         """
-        self._planner.plan = self._planner.plan.attached(read_engine(engine))
+        super().attach(engine)
+        if is_agent(engine):
+            self._plan_of_sessions = self._planner.plan
         return engine
-
-    def fits_one_call(self, nodes: Sequence[NodeWithScore], query: str, history: Sequence[ChatMessage] = ()) -> bool:
-        """Return whether the engine would answer from these nodes and messages in one call, within the window."""
-        fitting = self._planner.plan.documents
-        return fitting is None or fitting.fits(EngineRequest(query=query, nodes=nodes, messages=history))

@@ -117,6 +117,11 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         self._budget = self.max_tokens or tokens_of_share(self.share, self._model_budget.budget)
 
     @property
+    def planner(self) -> NodePlanner | None:
+        """What packs the nodes, which the other parts of the same session share; None for a budget of its own."""
+        return self._planner
+
+    @property
     def budget_tokens(self) -> int:
         """The limit for all kept nodes together, in tokens."""
         self._check_alone("ask that one for its budget")

@@ -23,7 +23,7 @@ from llama_index.core.output_parsers import PydanticOutputParser
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
-from llama_index.core.response_synthesizers import BaseSynthesizer, Refine, SimpleSummarize
+from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer, Refine, SimpleSummarize
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, context_prompts, joined_as_repacked
@@ -37,6 +37,7 @@ class AttachedEngine:
 
     Args:
         llm: The model that it calls.
+        answering: The model of the request with the documents, where that is another one.
         preamble: The messages that it puts before the history.
         documents: The prompts of the request with the documents; None where it has none.
         history: The prompts of the request with the history; identical with `documents` where both are in one request.
@@ -45,6 +46,7 @@ class AttachedEngine:
     """
 
     llm: LLM
+    answering: LLM | None = None
     preamble: Preamble
     documents: EnginePrompts | None = None
     history: EnginePrompts | None = None
@@ -63,7 +65,7 @@ def read_engine(engine: object) -> AttachedEngine:
     known = ", ".join(kind.__name__ for kind in _READERS)
     message = (
         f"`engine` must be one of {known}, got {type(engine).__name__}; of an engine around others attach the "
-        "inner ones, each to its own optimizer"
+        "inner ones, each to its own optimizer; agents can be attached as well"
     )
     raise TypeError(message)
 
@@ -93,6 +95,7 @@ def _condense_question(engine: Any) -> AttachedEngine:
     history = EnginePrompts(sent=(condense,), bounding=(), takes_history=True, condense=condense, padding=0)
     return AttachedEngine(
         llm=engine._llm,  # noqa: SLF001
+        answering=inner.llm,
         preamble=Preamble(),
         documents=inner.documents,
         history=history,
@@ -127,6 +130,8 @@ def _answering(
         join=_as_list if listed else joined_as_repacked,
         strips=not listed,
         split=split,
+        one_by_one=type(synthesizer) in (Accumulate, Refine),
+        helper=synthesizer._prompt_helper,  # noqa: SLF001
     )
     return AttachedEngine(
         llm=llm,

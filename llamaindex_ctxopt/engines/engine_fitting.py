@@ -27,13 +27,18 @@ from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts
 from llamaindex_ctxopt.engines.engine_renderer import EngineRenderer, render_request
 from llamaindex_ctxopt.engines.engine_request import EngineRequest, FittedRequest
 from llamaindex_ctxopt.messages.message_views import kept_messages
-from llamaindex_ctxopt.nodes.packing import BEST_ONLY, pack_nodes
+from llamaindex_ctxopt.nodes.packing import BEST_ONLY, PackedNodes, pack_nodes
 from llamaindex_ctxopt.nodes.rendering import with_texts
 from llamaindex_ctxopt.nodes.selection import in_their_places, least_policy
 
 # Tokens that may be added where the text of a document meets the template around it. With fewer, a node that was packed
 # into what is left could make the request larger than the budget, which is an error.
 _JOINTS = 4
+# Attempts to pack nodes into LlamaIndex's limit for one call. Only an engine that splits nodes again needs a second, in
+# which the tokens are taken off that it added.
+_CHUNK_ROUNDS = 4
+IN_ONE_CHUNK = "documents were first fitted into the `chunk_size_limit` of LlamaIndex's prompt helper, for one call"
+"""The note of a report whose documents were cut for that limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +94,7 @@ class EngineFitting:
     def fits(self, request: EngineRequest) -> bool:
         """Return whether a request fits as it is, and LlamaIndex makes one call of it."""
         given, renderer = self._rendered(request)
-        if not (fits(self._measured(given, renderer)) and renderer.in_one_chunk(given.documents)):
+        if not fits(self._measured(given, renderer)) or renderer.over_one_chunk(given.documents):
             return False
         condensing = self._condensing(request)
         return condensing is None or not condensing.tokens_over(request.messages)
@@ -102,7 +107,8 @@ class EngineFitting:
             need: The tokens of the documents of the last turn; None where there was none, so that they get all that
                 they could.
         """
-        measured = self._measured(*self._rendered(request))
+        given, renderer = self._rendered(request)
+        measured = self._measured(given, renderer)
         needs = measure_needs(measured)
         # Components that may not be cut are whole, whatever their shares are.
         whole: dict[Component, int] = {name: tokens for name, tokens in needs.items() if name in self.options.protect}
@@ -112,10 +118,15 @@ class EngineFitting:
             **dict.fromkeys(whole, 0),
             "documents": available if need is None else need,
         }
+        rule = renderer.rule
+        if rule is not None and rule.chunk_limit is not None:
+            wanted["documents"] = min(wanted["documents"], rule.chunk_limit)
         return allocate(available, wanted, self.model_budget.budget.shares).documents
 
     def _fitted(self, request: EngineRequest) -> FittedRequest:
         given, renderer = self._rendered(request)
+        if (over := renderer.over_one_chunk(given.documents)) and renderer.rule is not None:
+            return self._fitted_in_one_chunk(request, renderer, over)
         options = replace(self.options, ranking_query=request.ranking_query) if request.ranking_query else self.options
         budget, counter = self.model_budget.budget, renderer.counter
         fitted = fitted_with(given, budget, counter, renderer, options)
@@ -130,6 +141,22 @@ class EngineFitting:
             documents_tokens=documents_need(given.documents, renderer.documents, counter, budget.effective_target),
         )
         return self._with_any_node(request, found, renderer) if _is_without_nodes(fitted, renderer) else found
+
+    def _fitted_in_one_chunk(self, request: EngineRequest, renderer: EngineRenderer, over: int) -> FittedRequest:
+        """Fit a request whose documents are over the limit for one call that the user has set in LlamaIndex."""
+        query, limit = request.ranking_query or request.query, (renderer.rule and renderer.rule.chunk_limit) or 0
+        counted = replace(self.model_budget, counter=renderer.counter)
+        for _ in range(_CHUNK_ROUNDS):
+            packed = pack_nodes(request.nodes, query, max(0, limit), counted, self.options.documents)
+            smaller = replace(request, nodes=packed.nodes)
+            given, renderer = self._rendered(smaller)
+            over = renderer.over_one_chunk(given.documents)
+            if not over:
+                fitted = self._fitted(smaller)
+                return replace(fitted, report=_after_packing(packed, fitted.report))
+            limit -= over
+        message = f"no node fits into one call: they are split into more than the `chunk_size_limit`, {over:,} tokens over"
+        raise ContextBudgetError(message)
 
     def _with_any_node(self, request: EngineRequest, fitted: FittedRequest, renderer: EngineRenderer) -> FittedRequest:
         """Keep something of the nodes in the tokens that are left, where their share is too small for any of them."""
@@ -186,6 +213,33 @@ def _nodes_of(nodes: Sequence[NodeWithScore], fitted: FittedContext, renderer: E
 
 def _with_note(report: FitReport, note: str) -> FitReport:
     return replace(report, notes=(*report.notes, note))
+
+
+def _after_packing(packed: PackedNodes, report: FitReport) -> FitReport:
+    """Return the report of a fit of nodes that were packed before, with a row for each node as it was given."""
+    rows = list(packed.report.documents)
+    for index, row in zip(packed.kept, report.documents, strict=True):
+        if row.state != "kept":
+            rows[index] = row
+    after = {name: component.after for name, component in report.components.items()}
+
+    def count_before() -> dict[str, int]:
+        before = {name: component.before for name, component in report.components.items()}
+        cut_off = packed.report.tokens_before - before["documents"]
+        return {**before, "documents": packed.report.tokens_before, "whole": report.tokens_before + cut_off}
+
+    return replace(
+        report,
+        unchanged=False,
+        counted_after=report.tokens_after,
+        documents=tuple(rows),
+        after=after,
+        cumulative_score=packed.report.cumulative_score,
+        selection=packed.report.selection,
+        count_before=count_before,
+        count_documents=packed.report.count_documents,
+        notes=(*report.notes, *packed.report.notes, IN_ONE_CHUNK),
+    )
 
 
 def _with_documents(budget: ContextBudget) -> ContextBudget:

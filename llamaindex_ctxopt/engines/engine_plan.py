@@ -10,10 +10,12 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import LLM
 
 from ctxopt_core import ChatRenderer, ContextRequest, FitReport
-from ctxopt_core.adapters import ModelBudget, fit_with
+from ctxopt_core.adapters import ModelBudget, count_request, fit_with
+from llamaindex_ctxopt.engines.attached_agents import AttachedAgent
 from llamaindex_ctxopt.engines.attached_engine import AttachedEngine
 from llamaindex_ctxopt.engines.engine_fitting import EngineFitting
 from llamaindex_ctxopt.engines.engine_prompts import Preamble, default_prompts
+from llamaindex_ctxopt.engines.guarded_models import budget_for
 from llamaindex_ctxopt.engines.one_call_rule import prompt_tokens
 from llamaindex_ctxopt.engines.template_names import template_names
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages
@@ -80,26 +82,52 @@ class EnginePlan:
         return kept, fitted.report
 
     def attached(self, engine: AttachedEngine) -> EnginePlan:
-        """Return the plan for an engine whose prompts are known."""
-        model_budget, options, llm = self.model_budget, self.settings.options, described(engine.llm)
+        """Return the plan for an engine whose prompts are known, within the smaller of its window and this one.
+
+        Raises:
+            ContextBudgetError: The tokens that LlamaIndex keeps free for itself leave nothing of the window.
+        """
+        options, model_budget = self.settings.options, self._budget_for(engine.llm)
         documents = history = None
         if engine.documents is not None:
-            with_schemas = replace(model_budget, schemas=(*model_budget.schemas, *engine.schemas))
-            documents = EngineFitting.of(with_schemas, options, engine.documents, llm)
+            answering = engine.answering or engine.llm
+            answered = model_budget if answering is engine.llm else self._budget_for(answering)
+            answered = replace(answered, schemas=_with_others(answered.schemas, engine.schemas))
+            documents = EngineFitting.of(answered, options, engine.documents, described(answering))
         if engine.history is engine.documents:
             history = documents
         elif engine.history is not None:
-            history = EngineFitting.of(model_budget, options, engine.history, llm)
+            history = EngineFitting.of(model_budget, options, engine.history, described(engine.llm))
         prompts = engine.history.bounding if engine.history is not None else ()
         return replace(
             self,
             llm=engine.llm,
+            model_budget=model_budget,
             preamble=engine.preamble,
             documents=documents,
             history=history,
             template_names=template_names(prompts),
             stores_answered_questions=history is not None,
         )
+
+    def with_agents(self, agents: Sequence[AttachedAgent]) -> EnginePlan:
+        """Return the plan for a memory that agents share: the one whose prompt and tools leave least room decides."""
+        return min(map(self._with_agent, agents), key=EnginePlan._room)
+
+    def _with_agent(self, agent: AttachedAgent) -> EnginePlan:
+        budget = self._budget_for(agent.llm)
+        schemas = _with_others(budget.schemas, agent.schemas)
+        return _planned(agent.llm, replace(budget, schemas=schemas), self.settings, agent.preamble)
+
+    def _room(self) -> int:
+        """Return the tokens that are left beside the preamble and the schemas."""
+        counter = self.model_budget.counter
+        beside = sent_tokens(self.preamble.all_messages, self.llm, counter)
+        tools = ContextRequest(tools=self.model_budget.schemas)
+        return self.model_budget.budget.input_budget - beside - count_request(tools, counter, ChatRenderer())
+
+    def _budget_for(self, llm: LLM) -> ModelBudget:
+        return budget_for(llm, self.llm, self.model_budget, self.settings)
 
 
 def plan_of(
@@ -116,15 +144,18 @@ def plan_of(
         ValueError: Neither the model nor the settings give a limit.
     """
     model_budget = settings.model_budget(llm, schemas)
-    given = llm if isinstance(llm, LLM) else None
-    model = described(given)
+    return _planned(llm if isinstance(llm, LLM) else None, model_budget, settings, preamble)
+
+
+def _planned(llm: LLM | None, model_budget: ModelBudget, settings: FitSettings, preamble: Preamble) -> EnginePlan:
+    model = described(llm)
     largest = max(
         default_prompts(preamble, model),
         key=lambda prompts: prompt_tokens(prompts.bounding, "", model, model_budget.counter),
     )
     fitting = EngineFitting.of(model_budget, settings.options, replace(largest, takes_history=True), model)
     return EnginePlan(
-        llm=given,
+        llm=llm,
         model_budget=model_budget,
         settings=settings,
         preamble=preamble,
@@ -132,3 +163,10 @@ def plan_of(
         history=fitting,
         template_names=template_names(),
     )
+
+
+def _with_others(
+    schemas: tuple[Mapping[str, Any] | str, ...], others: Sequence[Mapping[str, Any] | str]
+) -> tuple[Mapping[str, Any] | str, ...]:
+    """Return schemas and those of `others` that are not among them."""
+    return (*schemas, *(schema for schema in others if schema not in schemas))

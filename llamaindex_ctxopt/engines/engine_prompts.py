@@ -9,6 +9,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine import condense_plus_context, context
 from llama_index.core.chat_engine.utils import get_prefix_messages_with_context
+from llama_index.core.indices.prompt_helper import PromptHelper
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
@@ -51,6 +52,8 @@ class EnginePrompts:
         join: Joins the rendered documents.
         strips: Whether white space at the ends of each document is left out.
         split: Splits the postprocessed nodes into sources; None where the engine leaves them as they are.
+        one_by_one: Whether each document is sent in a request of its own.
+        helper: The prompt helper that the engine keeps; None for one that is made for each request.
     """
 
     sent: tuple[BasePromptTemplate, ...]
@@ -61,6 +64,8 @@ class EnginePrompts:
     join: Callable[[Sequence[str]], str] = joined_as_repacked
     strips: bool = True
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]] | None = None
+    one_by_one: bool = False
+    helper: PromptHelper | None = None
 
     @property
     def only_condenses(self) -> bool:

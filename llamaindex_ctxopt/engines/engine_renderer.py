@@ -96,12 +96,13 @@ class EngineRenderer:
             most = max(most, self._repack_overhead + repacked)
         return most + request.fixed_tokens
 
-    def in_one_chunk(self, documents: Sequence[Document]) -> bool:
-        """Return whether documents are within the limit for one call that the user has set in LlamaIndex."""
-        if self.rule is None or self.rule.chunk_limit is None:
-            return True
-        texts = {index: document.text or "" for index, document in enumerate(documents)}
-        return not self.rule.counter.exceeds(self._joined(texts), self.rule.chunk_limit)
+    def over_one_chunk(self, documents: Sequence[Document]) -> int:
+        """Return by how many tokens documents are over the limit for one call that the user has set in LlamaIndex."""
+        limit = None if self.rule is None else self.rule.chunk_limit
+        if self.rule is None or limit is None or self.prompts.one_by_one:
+            return 0
+        joined = self._joined({index: document.text or "" for index, document in enumerate(documents)})
+        return max(0, self.rule.counter.count(joined) - limit) if self.rule.counter.exceeds(joined, limit) else 0
 
     def _joined(self, texts: Mapping[int, str]) -> str:
         return self.prompts.join([self.documents.render(index, text) for index, text in texts.items()])
@@ -140,7 +141,7 @@ def render_request(
         model_budget: Budget, token counter of the model, and the schemas that are sent with every request.
     """
     ours = model_budget.counter
-    rule = repack_rule(llm, model_budget.budget) if prompts.bounding else None
+    rule = repack_rule(llm, model_budget.budget, prompts.helper) if prompts.bounding else None
     held = sent_tokens(request.settled, llm, ours)
     if rule is not None:
         held = max(held, history_tokens(request.settled, rule.counter))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import llama_index.core
 from llama_index.core import Settings
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.constants import DEFAULT_NUM_OUTPUTS
@@ -39,18 +40,23 @@ class RepackRule:
     chunk_limit: int | None = None
 
 
-def repack_rule(llm: LLM | None, budget: ContextBudget) -> RepackRule | None:
+def repack_rule(llm: LLM | None, budget: ContextBudget, kept: PromptHelper | None = None) -> RepackRule | None:
     """Return the rule that a synthesizer with `llm` will use; None where no window is known.
 
-    As in LlamaIndex, a prompt helper that the user has set in `Settings` decides first. It is not read through
-    `Settings.prompt_helper`, which would make one and keep it.
+    As in LlamaIndex, the prompt helper that a synthesizer was made with decides first, and then one that the user has
+    set in `Settings`, also by its `context_window` or `num_output`. It is not read through `Settings.prompt_helper`,
+    which would make one and keep it.
+
+    Args:
+        llm: The model that is called, if it is known.
+        budget: The budget, where it is not.
+        kept: The prompt helper of the synthesizer, if it is known.
     """
-    helper = Settings._prompt_helper  # noqa: SLF001
+    helper = kept or Settings._prompt_helper  # noqa: SLF001
     if isinstance(helper, PromptHelper):
-        tokenizer: Callable[[str], Sequence[object]] = helper._token_counter.tokenizer  # noqa: SLF001
         return RepackRule(
             limit=helper.context_window - helper.num_output,
-            counter=CallableCounter(tokenizer, name="prompt_helper"),
+            counter=_counter_of(helper),
             chunk_limit=helper.chunk_size_limit,
         )
     window, answer = budget.context_window, budget.output_reserve
@@ -58,6 +64,13 @@ def repack_rule(llm: LLM | None, budget: ContextBudget) -> RepackRule | None:
         window, answer = llm.metadata.context_window, llm.metadata.num_output
         answer = DEFAULT_NUM_OUTPUTS if answer == UNLIMITED_ANSWER else answer
     return None if window is None else RepackRule(limit=window - answer, counter=framework_counter())
+
+
+def _counter_of(helper: PromptHelper) -> TokenCounter:
+    tokenizer: Callable[[str], Sequence[object]] = helper._token_counter.tokenizer  # noqa: SLF001
+    if tokenizer is llama_index.core.global_tokenizer:
+        return framework_counter()
+    return CallableCounter(tokenizer, name="prompt_helper")
 
 
 def prompt_tokens(prompts: Sequence[BasePromptTemplate], query: str, llm: LLM | None, counter: TokenCounter) -> int:

@@ -45,12 +45,12 @@ class OpenTurn:
     def has_decided(self, query: str, messages: Sequence[ChatMessage]) -> bool:
         """Return whether the history for this query was fitted with the documents already.
 
-        Messages that were stored since then belong to other turns of an engine that is asked several things at once.
+        That is so where the conversation is the one that was read then, message by message. Messages that were stored
+        since belong to other turns of an engine that is asked several things at once.
         """
-        known = len(self.messages)
-        if self.handed_out is not None or query != self.query or len(messages) < known:
+        if self.handed_out is not None or query != self.query or len(messages) < len(self.messages):
             return False
-        return known == 0 or messages[known - 1] == self.messages[-1]
+        return all(new is old or new == old for new, old in zip(messages, self.messages, strict=False))
 
 
 # Turns open at once in one thread or task, as when engines call each other. With more, the oldest is forgotten and its

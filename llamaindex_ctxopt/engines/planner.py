@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class MessageSource(Protocol):
-    """The memory that is asked for the conversation when the documents come first.
+    """The memory of a planner, which is asked for the conversation when the documents come first.
 
     1. `stored` returns all messages before the query, oldest first, and cuts none.
     2. `astored` returns what `stored` returns.
@@ -43,7 +43,7 @@ class MessageSource(Protocol):
 
 
 class Planner:
-    """Fits the requests of one engine, which asks for its documents and its history one after the other.
+    """Fits the requests of one conversation, of which an engine asks for documents and history one after the other.
 
     1. Documents first: `pack_nodes` reads the history and fits both at once. `history`, which is asked next for the
        same query, returns what was kept then.
@@ -52,16 +52,19 @@ class Planner:
        engine has copied that list, it keeps what it has, and the documents are fitted beside that.
     3. `close_turn` ends a turn, as a new message in the memory does. An open turn belongs to its thread or task; others
        do not see it.
+    4. It belongs to one conversation, and keeps the memory of that alive: without it, documents would be fitted beside
+       an empty history.
 
     Args:
-        plan: What is known of the engine.
+        plan: What is known of the engine. It holds no conversation, so that many planners may have it.
         escape_names: Whether names in braces inside the history are escaped, so that the engine fills in none.
     """
 
     def __init__(self, plan: EnginePlan, *, escape_names: bool = True) -> None:
         self.plan = plan
         self.escape_names = escape_names
-        self.source: ref[MessageSource] | None = None
+        self.source: MessageSource | None = None
+        self.has_engine = False
         self.last_report: FitReport | None = None
         self._documents_tokens: int | None = None
 
@@ -113,7 +116,7 @@ class Planner:
     def _source_of(self, turn: OpenTurn | None) -> MessageSource | None:
         """Return the memory to ask for the conversation; None where the turn has it, or it is in another request."""
         handed_out = turn is not None and turn.handed_out is not None
-        return None if handed_out or self.source is None or not self.plan.together else self.source()
+        return None if handed_out or not self.plan.together else self.source
 
     def _pack(
         self, nodes: Sequence[NodeWithScore], query: str, messages: Sequence[ChatMessage], turn: OpenTurn | None

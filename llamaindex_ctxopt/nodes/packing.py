@@ -32,10 +32,12 @@ class PackedNodes:
 
     Args:
         nodes: The kept nodes in reading order: whole ones are the identical objects, the others are copies.
+        kept: Their indices among the given nodes.
         report: What was kept, cut and dropped, and why.
     """
 
     nodes: list[NodeWithScore]
+    kept: tuple[int, ...]
     report: FitReport
 
 
@@ -83,7 +85,7 @@ def pack_nodes(
         count_before=lambda: given.joined_tokens(range(len(nodes))),
         notes=(*notes, *media_notes([views[index] for index in packing.kept], model_budget.counter)),
     )
-    return PackedNodes(nodes=with_texts(nodes, packing.kept, packing.texts), report=report)
+    return PackedNodes(nodes=with_texts(nodes, packing.kept, packing.texts), kept=packing.kept, report=report)
 
 
 def least_policy(policy: DocumentPolicy) -> DocumentPolicy:

@@ -48,6 +48,7 @@ command_line
 cli __main__ adapters __init__
 """
 LLAMAINDEX = """
+errors
 messages
 models
 events settings
@@ -55,6 +56,8 @@ nodes guard
 engines
 storage
 memory postprocessor retriever
+attachment
+session
 optimizer
 __init__
 """

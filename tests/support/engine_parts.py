@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.llms import LLM
@@ -66,3 +66,10 @@ PARTS: dict[Kind, Callable[[LLM], Parts]] = {
     "ours": ours,
     "ours, attached": ours_attached,
 }
+
+
+def attached_with_own_memory(optimizer: Any, engine: Any) -> Any:
+    """Attach an engine whose memory is first put into one of the optimizer."""
+    if hasattr(engine, "_memory"):
+        engine._memory = optimizer.memory(engine._memory)
+    return optimizer.attach(engine)

@@ -23,6 +23,7 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 from chat_engine_runs import FIVE, ScriptedRetriever, nodes_of, preset_history
 from ctxopt_core import ContextBudgetError
 from ctxopt_core.adapters import count_request
+from engine_parts import attached_with_own_memory
 from llamaindex_ctxopt import EngineOptimizer
 from llamaindex_ctxopt.engines.attached_engine import read_engine
 from llamaindex_ctxopt.engines.engine_request import EngineRequest
@@ -56,7 +57,7 @@ def citing(llm: LLM, size: int = 512) -> CitationQueryEngine:
 def counted(engine: Any, llm: LLM, history: Sequence[ChatMessage] = ()) -> int:
     """Return the tokens that the renderer of an engine counts for the request as it is sent."""
     optimizer = EngineOptimizer(llm=llm)
-    assert optimizer.attach(engine) is engine
+    assert attached_with_own_memory(optimizer, engine) is engine
     fitting = optimizer._planner.plan.documents
     assert fitting is not None
     given, renderer = fitting._rendered(EngineRequest(query=QUESTION, nodes=FIVE, messages=history))
@@ -231,4 +232,4 @@ def test_i7_what_is_kept_free_for_llamaindex_must_leave_something() -> None:
     llm = ScriptedLLM(context_window=600)
     engine = chat_engine(ContextChatEngine, llm, [])
     with pytest.raises(ContextBudgetError):
-        EngineOptimizer(llm=llm).attach(engine)
+        attached_with_own_memory(EngineOptimizer(llm=llm), engine)

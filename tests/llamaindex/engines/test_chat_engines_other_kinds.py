@@ -121,12 +121,40 @@ def test_i6_i7_an_engine_that_an_index_makes_takes_the_parts(mode: Any, attach: 
     assert whole >= 4 or mode == "simple"
 
 
-def test_a_chat_engine_given_a_history_for_one_question_condenses_it_past_any_memory() -> None:
+@attaching
+@models
+@ways
+async def test_l5_a_history_for_one_question_is_within_the_window_where_the_engine_is_attached(
+    model: Any, attach: bool, way: str
+) -> None:
     """The engine never asks its memory then: only a guarded LLM can keep such a request within the window."""
-    double = ScriptedLLM()
-    talk = condensing(double, (), attach=True)
-    with pytest.raises(ValueError, match="maximum context length"):
-        talk.engine.chat("And the ferry?", chat_history=preset_history(60))
-    talk = condensing(with_optimizer(ScriptedLLM(), protect=()), (), attach=True)
-    talk.engine.chat("And the ferry?", chat_history=preset_history(60))
-    assert [call.over for call in talk.llm.calls] == [False, False]
+    llm = model()
+    talk = condensing(llm, (), attach=attach, streaming=way.endswith("stream"))
+    history = preset_history(160)
+    chat = {
+        "chat": talk.engine.chat,
+        "stream": talk.engine.stream_chat,
+        "achat": talk.engine.achat,
+        "astream": talk.engine.astream_chat,
+    }[way]
+
+    async def ask() -> None:
+        answer: Any = chat("And the ferry?", chat_history=history)
+        answer = await answer if way.startswith("a") else answer
+        if way == "stream":
+            assert "".join(answer.response_gen)
+        elif way == "astream":
+            assert [part async for part in answer.async_response_gen()]
+
+    if not attach:
+        with pytest.raises(ValueError, match=r"maximum context length|is not cut"):
+            await ask()
+        return
+    await ask()
+    condensing_call, answering = talk.llm.calls
+    assert not condensing_call.over
+    assert not answering.over
+    assert condensing_call.tokens > 0.8 * (4_000 - 256)
+    assert "And the ferry?" in condensing_call.text
+    assert (history[-1].content or "")[-20:] in condensing_call.text
+    assert len(history) == 160

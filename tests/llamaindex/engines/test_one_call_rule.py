@@ -21,6 +21,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from chat_engine_runs import ScriptedRetriever, preset_history
 from ctxopt_core import ContextBudgetError
+from engine_parts import attached_with_own_memory
 from llamaindex_ctxopt import EngineOptimizer
 from scripted_llms import ModelCall, ScriptedCompletionLLM, ScriptedLLM, calling
 
@@ -102,7 +103,7 @@ def told(make_llm: MakeLLM, engine_of: MakeEngine, history: Sequence[ChatMessage
     """Return the largest document that is told to be answered in one call, in tokens."""
     llm = make_llm(WINDOW)
     optimizer = EngineOptimizer(llm=llm)
-    optimizer.attach(engine_of(llm, node_of(1), history))
+    attached_with_own_memory(optimizer, engine_of(llm, node_of(1), history))
     return largest(lambda tokens: optimizer.fits_one_call([node_of(tokens)], QUESTION, history))
 
 
@@ -211,7 +212,7 @@ def test_i7_the_smallest_window_is_told(engine_of: MakeEngine, smallest: int, mo
         llm = chat_llm(window)
         try:
             optimizer = EngineOptimizer(llm=llm)
-            optimizer.attach(engine_of(llm, node_of(1), []))
+            attached_with_own_memory(optimizer, engine_of(llm, node_of(1), []))
             return optimizer.fits_one_call([node_of(1)], QUESTION)
         except ContextBudgetError:
             return False

@@ -264,10 +264,13 @@ def test_i7_without_a_memory_the_documents_may_take_all() -> None:
     assert tokens_of(packed) > 0.85 * 3_244
     assert optimizer.fits_one_call(packed, QUESTION)
     memory = optimizer.memory()
+    assert optimizer.postprocessor().postprocess_nodes(nodes, query_str=QUESTION) == packed
     memory.set(preset_history(60))
+    beside = optimizer.postprocessor().postprocess_nodes(nodes, query_str=QUESTION)
+    assert tokens_of(beside) < tokens_of(packed)
     del memory
     gc.collect()
-    assert optimizer.postprocessor().postprocess_nodes(nodes, query_str=QUESTION) == packed
+    assert optimizer.postprocessor().postprocess_nodes(nodes, query_str=QUESTION) == beside
 
 
 def test_i7_without_a_postprocessor_the_documents_share_stays_free() -> None:
