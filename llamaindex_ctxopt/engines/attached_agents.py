@@ -63,8 +63,6 @@ def _read(agent: Any, tools: Sequence[BaseTool]) -> AttachedAgent:
         template: Any = agent.code_act_system_prompt
         system = ChatMessage(role=MessageRole.SYSTEM, content=template.format(tool_descriptions=described))
         handing = [tool for tool in tools if tool.metadata.name == _HANDOFF]
-        return AttachedAgent(
-            llm=agent.llm, preamble=Preamble(messages=(system,)), schemas=tuple(map(as_sent, handing))
-        )
+        return AttachedAgent(llm=agent.llm, preamble=Preamble(messages=(system,)), schemas=tuple(map(as_sent, handing)))
     preamble = Preamble(system_prompt=agent.system_prompt or "")
     return AttachedAgent(llm=agent.llm, preamble=preamble, schemas=tuple(map(as_sent, tools)))

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, FitReport, FittedContext, allocate
+from ctxopt_core import (
+    ContextBudget,
+    ContextBudgetError,
+    ContextRequest,
+    FitReport,
+    FittedContext,
+    TokenCounter,
+    allocate,
+)
 from ctxopt_core.adapters import (
     Component,
     FitOptions,
@@ -27,9 +35,15 @@ from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts
 from llamaindex_ctxopt.engines.engine_renderer import EngineRenderer, render_request
 from llamaindex_ctxopt.engines.engine_request import EngineRequest, FittedRequest
 from llamaindex_ctxopt.messages.message_views import kept_messages
-from llamaindex_ctxopt.nodes.packing import BEST_ONLY, PackedNodes, pack_nodes
+from llamaindex_ctxopt.nodes.packing import (
+    BEST_ONLY,
+    PackedNodes,
+    least_policy,
+    media_notes,
+    pack_nodes,
+    shows_nothing,
+)
 from llamaindex_ctxopt.nodes.rendering import with_texts
-from llamaindex_ctxopt.nodes.selection import in_their_places, least_policy
 
 # Tokens that may be added where the text of a document meets the template around it. With fewer, a node that was packed
 # into what is left could make the request larger than the budget, which is an error.
@@ -130,24 +144,24 @@ class EngineFitting:
         options = replace(self.options, ranking_query=request.ranking_query) if request.ranking_query else self.options
         budget, counter = self.model_budget.budget, renderer.counter
         fitted = fitted_with(given, budget, counter, renderer, options)
-        if _is_without_nodes(fitted, renderer):
+        if _is_without_nodes(fitted, counter):
             least = replace(options, documents=least_policy(options.documents))
             fitted = fitted_with(given, _with_documents(budget), counter, renderer, least)
             fitted = replace(fitted, report=_with_note(fitted.report, BEST_ONLY))
+        kept = range(len(request.nodes)) if fitted.unchanged else fitted.documents.kept
         found = FittedRequest(
-            nodes=_nodes_of(request.nodes, fitted, renderer),
+            nodes=with_texts(request.nodes, kept, fitted.documents.texts),
             messages=list(request.messages) if fitted.unchanged else kept_messages(request.messages, fitted.history),
-            report=fitted.report,
+            report=_with_note(fitted.report, *media_notes([given.documents[index] for index in kept], counter)),
             documents_tokens=documents_need(given.documents, renderer.documents, counter, budget.effective_target),
         )
-        return self._with_any_node(request, found, renderer) if _is_without_nodes(fitted, renderer) else found
+        return self._with_any_node(request, found, renderer) if _is_without_nodes(fitted, counter) else found
 
     def _fitted_in_one_chunk(self, request: EngineRequest, renderer: EngineRenderer, over: int) -> FittedRequest:
         """Fit a request whose documents are over the limit for one call that the user has set in LlamaIndex."""
         query, limit = request.ranking_query or request.query, (renderer.rule and renderer.rule.chunk_limit) or 0
-        counted = replace(self.model_budget, counter=renderer.counter)
         for _ in range(_CHUNK_ROUNDS):
-            packed = pack_nodes(request.nodes, query, max(0, limit), counted, self.options.documents)
+            packed = self._packed(request.nodes, query, limit, renderer)
             smaller = replace(request, nodes=packed.nodes)
             given, renderer = self._rendered(smaller)
             over = renderer.over_one_chunk(given.documents)
@@ -155,19 +169,16 @@ class EngineFitting:
                 fitted = self._fitted(smaller)
                 return replace(fitted, report=_after_packing(packed, fitted.report))
             limit -= over
-        message = f"no node fits into one call: they are split into more than the `chunk_size_limit`, {over:,} tokens over"
+        message = (
+            f"no node fits into one call: they are split into more than the `chunk_size_limit`, {over:,} tokens over"
+        )
         raise ContextBudgetError(message)
 
     def _with_any_node(self, request: EngineRequest, fitted: FittedRequest, renderer: EngineRenderer) -> FittedRequest:
         """Keep something of the nodes in the tokens that are left, where their share is too small for any of them."""
         target, report = self.model_budget.budget.effective_target, fitted.report
-        packed = pack_nodes(
-            request.nodes,
-            request.ranking_query or request.query,
-            max(0, target - report.tokens_after - _JOINTS),
-            replace(self.model_budget, counter=renderer.counter),
-            self.options.documents,
-        )
+        left = target - report.tokens_after - _JOINTS
+        packed = self._packed(request.nodes, request.ranking_query or request.query, left, renderer)
         given, renderer = self._rendered(replace(request, nodes=packed.nodes, messages=fitted.messages))
         whole = count_request(given, renderer.counter, renderer)
         if whole > target:
@@ -181,6 +192,10 @@ class EngineFitting:
             notes=packed.report.notes,
         )
         return replace(fitted, nodes=packed.nodes, report=changed)
+
+    def _packed(self, nodes: Sequence[NodeWithScore], query: str, left: int, renderer: EngineRenderer) -> PackedNodes:
+        counted = replace(self.model_budget, counter=renderer.counter)
+        return pack_nodes(nodes, query, max(0, left), counted, self.options.documents, reading=self.prompts.reading)
 
     def _condensing(self, request: EngineRequest) -> Condensing | None:
         prompt = self.prompts.condense
@@ -198,21 +213,16 @@ class EngineFitting:
         return MeasuredRequest(request=given, limit=limit, counter=renderer.counter, renderer=renderer)
 
 
-def _is_without_nodes(fitted: FittedContext, renderer: EngineRenderer) -> bool:
-    """Return whether no node is kept although there were some; LlamaIndex would call no model then."""
-    nothing = not (fitted.unchanged or fitted.documents.kept or renderer.textless)
-    return nothing and bool(fitted.request.documents)
+def _is_without_nodes(fitted: FittedContext, counter: TokenCounter) -> bool:
+    """Return whether nothing of any node is kept although there is something; LlamaIndex would call no model then."""
+    if fitted.unchanged or not fitted.request.documents:
+        return False
+    kept = fitted.documents.kept
+    return not kept or shows_nothing(fitted.request.documents, kept, counter)
 
 
-def _nodes_of(nodes: Sequence[NodeWithScore], fitted: FittedContext, renderer: EngineRenderer) -> list[NodeWithScore]:
-    if fitted.unchanged:
-        return list(nodes)
-    packing = fitted.documents
-    return with_texts(nodes, in_their_places(packing.kept, renderer.textless), packing.texts)
-
-
-def _with_note(report: FitReport, note: str) -> FitReport:
-    return replace(report, notes=(*report.notes, note))
+def _with_note(report: FitReport, *notes: str) -> FitReport:
+    return replace(report, notes=(*report.notes, *notes)) if notes else report
 
 
 def _after_packing(packed: PackedNodes, report: FitReport) -> FitReport:

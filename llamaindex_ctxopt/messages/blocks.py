@@ -32,6 +32,7 @@ from ctxopt_core.adapters import (
 )
 from llamaindex_ctxopt.messages.media import attachment_of_block, media_kind
 
+
 def take_apart_blocks(blocks: Sequence[Any]) -> Content:
     """Return the parts of a message's blocks.
 

@@ -105,7 +105,10 @@ def media_notes(kept: Sequence[Document], counter: TokenCounter) -> tuple[str, .
     notes: list[str] = []
     if sent:
         rules = rules_of(counter)
-        tokens, unknown = sum(map(rules.attachment_tokens, sent)), sum(rules.known_tokens(each) is None for each in sent)
+        tokens, unknown = (
+            sum(map(rules.attachment_tokens, sent)),
+            sum(rules.known_tokens(each) is None for each in sent),
+        )
         note = f"media of the kept nodes have {tokens:,} tokens"
         notes.append(f"{note}, which is an allowance for {unknown:,} of {len(sent):,}" if unknown else note)
     if free := len(attachments) - len(sent):

@@ -17,9 +17,11 @@ from llama_index.core.schema import (
 )
 
 from ctxopt_core import Document
-from llamaindex_ctxopt.nodes.node_reading import BLOCK_SEPARATOR, NodeReading, own_text, shown_text
+from llamaindex_ctxopt.messages.media import attachments_of_node
+from llamaindex_ctxopt.nodes.node_reading import BLOCK_SEPARATOR, NodeReading, own_text
 
 SEPARATOR = "\n\n"
+_LABEL = "Source 10:\n"  # how a `CitationQueryEngine` begins a source; more digits have as many tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +68,30 @@ class SplitNodes:
     Args:
         nodes: The nodes as they were given.
         split: Makes the sources of nodes. Each begins with its number, which has a token or two wherever it is.
+        reading: What the engine sends of a node.
     """
-
-    separator = SEPARATOR
 
     nodes: Sequence[NodeWithScore]
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]]
+    reading: NodeReading = NodeReading.TEXTS
+
+    @property
+    def separator(self) -> str:
+        """What stands between two nodes."""
+        return BLOCK_SEPARATOR if self.reading is NodeReading.BLOCKS else SEPARATOR
 
     def render(self, index: int, text: str) -> str:
         """Return the sources of node `index` as the prompt contains them when its text is `text`."""
-        sources = self.split([with_text(self.nodes[index], text)])
-        return SEPARATOR.join(shown_text(source.node) for source in sources)
+        given = self.nodes[index]
+        if self.reading is not NodeReading.BLOCKS:
+            sources = self.split([with_text(given, text)])
+            return self.separator.join(self.reading.shown(source.node).strip() for source in sources)
+        # The blocks of a node with media would be loaded. Without them it has the same texts, and each medium becomes
+        # a source that shows the metadata of the node.
+        plain = _without_media(given.node, text)
+        shown = [self.reading.shown(source.node) for source in self.split([NodeWithScore(node=plain)])]
+        shown += [f"{_LABEL} {self.reading.shown(_without_media(plain, ''))}"] * len(attachments_of_node(given.node))
+        return self.separator.join(filter(None, shown))
 
 
 def node_views(nodes: Sequence[Any], reading: NodeReading = NodeReading.TEXTS) -> tuple[Document, ...]:
@@ -142,3 +157,14 @@ def _node_with_text(node: BaseNode, text: str) -> BaseNode:
     copied = node.model_copy(update=own)
     copied.set_content(text)
     return copied
+
+
+def _without_media(node: BaseNode, text: str) -> Node:
+    """Return a node with the metadata of another, a text and nothing else."""
+    return Node(
+        text_resource=MediaResource(text=text) if text else None,
+        metadata=dict(node.metadata),
+        excluded_llm_metadata_keys=list(node.excluded_llm_metadata_keys),
+        metadata_template=node.metadata_template,
+        metadata_separator=node.metadata_separator,
+    )

@@ -13,7 +13,7 @@ from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.duplicates import duplicates
 from ctxopt_core.documents.packer import Packer
 from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.documents.ranking import rank, ranked_by_score, score_of, sum_of_scores
+from ctxopt_core.documents.ranking import RankedBy, rank, ranked_by_score, score_of, sum_of_scores
 from ctxopt_core.documents.rendering import DocumentCosts, DocumentRendering, PlainDocuments
 from ctxopt_core.documents.selection import Resolved, resolved_selection
 from ctxopt_core.errors import ContextBudgetError
@@ -145,9 +145,10 @@ def _keep_all(packer: Packer, candidates: Sequence[int]) -> bool:
 
 
 def _by_score(packer: Packer, candidates: Sequence[int]) -> tuple[int, ...]:
-    policy = packer.policy
-    documents, order = packer.costs.documents, policy.score_order
-    return ranked_by_score(documents, candidates, score_order=order, ranked_by=policy.ranking).order
+    """Return documents best first, for when all are kept: where their order is asked for, that is one by score."""
+    documents, policy = packer.costs.documents, packer.policy
+    ranked_by: RankedBy = "given" if policy.ranking == "given" else "score"
+    return ranked_by_score(documents, candidates, score_order=policy.score_order, ranked_by=ranked_by).order
 
 
 def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, DropReason], query: str) -> Packing:

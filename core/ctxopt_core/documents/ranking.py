@@ -109,11 +109,12 @@ def _is_reordered(documents: Sequence[Document], scores: Mapping[int, float | No
 
     * The best ones at both ends, as for a long context, is an order by score.
     * An order by id is that of a store.
-
-    Documents without a score were added by something, and do not count.
+    * Among documents without a score, those with one are where their neighbors are: a stage added these.
     """
-    came = [index for index, score in scores.items() if score is not None and documents[index].from_pipeline]
-    best = [scores[index] for index in _by_score(scores, order)[: len(came)]]
+    came = list(scores)
+    if not all(documents[index].from_pipeline and scores[index] is not None for index in came):
+        return False
+    best = [scores[index] for index in _by_score(scores, order)]
     given = [scores[index] for index in came]
     if given == best:
         return False

@@ -69,7 +69,16 @@ class DocumentCosts(Mapping[int, int]):
     A mapping from index to tokens; a document is counted when it is first looked up.
     """
 
-    __slots__ = ("_attached", "_costs", "_counter", "_known", "_more_than", "_rendering", "documents", "separator_tokens")
+    __slots__ = (
+        "_attached",
+        "_costs",
+        "_counter",
+        "_known",
+        "_more_than",
+        "_rendering",
+        "documents",
+        "separator_tokens",
+    )
 
     def __init__(self, documents: Sequence[Document], rendering: DocumentRendering, counter: TokenCounter) -> None:
         self.documents = documents
