@@ -22,10 +22,13 @@ coverage: venv  ## Run the tests and print the coverage, which must reach 95 %; 
 quick: venv  ## Run the tests that a change needs: of ROOM=history, or of what git sees changed
 	$(BIN)/python -P scripts/quick_tests.py $(ROOM)
 
-# Nightly: other examples at each run, and FUZZ times as many; what fails is drawn again first, from .hypothesis.
+# Nightly: other examples at each run, and FUZZ times as many; what fails is drawn again first, from .hypothesis. The
+# promise is checked on CONVERSATIONS made-up ones; what fails has a number, which makes the same one again.
 FUZZ ?= 20
+CONVERSATIONS ?= 200000
 fuzz: venv  ## Run the properties on many more examples, other ones each time
-	HYPOTHESIS_PROFILE=explore CTXOPT_EXAMPLES=$(FUZZ) $(BIN)/pytest --quiet --numprocesses=auto -m hypothesis
+	HYPOTHESIS_PROFILE=explore CTXOPT_EXAMPLES=$(FUZZ) CTXOPT_CONVERSATIONS=$(CONVERSATIONS) \
+		$(BIN)/pytest --quiet --numprocesses=auto -m hypothesis
 
 lint: venv  ## Check style and formatting
 	$(BIN)/ruff check

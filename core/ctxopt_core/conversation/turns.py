@@ -185,8 +185,9 @@ def _unit(conversation: CountedConversation, kind: UnitKind, indices: tuple[int,
 def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[list[int], bool]:
     """Return the messages that answer a message's calls and nothing else, and whether a call is left open.
 
-    Ids need to be unique within the message only, and may even repeat there. A result without an id and a name answers
-    the next call without an id.
+    A call is answered once, since providers refuse a second result for it: the first one counts. Ids need to be unique
+    within the message only, and may even repeat there. A result without an id and a name answers the next call without
+    an id.
     """
     calls = Counter(call.id or call.name for call in message.tool_calls)
     without_id = Counter(call.name for call in message.tool_calls if not call.id)
@@ -197,7 +198,7 @@ def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[li
         answers = Counter[str]()
         for name in named:
             answers[name or next(iter(without_id - answered - answers), "")] += 1
-        if calls.keys() >= answers.keys():
+        if answered + answers <= calls:
             answered += answers
             matched.append(index)
     return matched, bool(calls - answered)

@@ -32,7 +32,7 @@ LATER = {
     "both whole": ([call("a"), result("a", "two")], [0, 1, 2, 3]),
     "the later one is not answered": ([call("a")], [0, 1]),
     "the later one lacks a result": ([call("a", "b"), result("a", "two")], [0, 1]),
-    "two results for the later call": ([call("a"), result("a", "two"), result("a", "three")], [0, 1, 2, 3, 4]),
+    "two results for the later call": ([call("a"), result("a", "two"), result("a", "three")], [0, 1, 2, 3]),
     "the later result has no call": ([result("a", "two")], [0, 1]),
 }
 
