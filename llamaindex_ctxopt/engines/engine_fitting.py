@@ -168,7 +168,7 @@ class EngineFitting:
             if not over:
                 fitted = self._fitted(smaller)
                 return replace(fitted, report=_after_packing(packed, fitted.report))
-            limit -= over
+            limit = min(limit, packed.report.tokens_after) - over
         message = (
             f"no node fits into one call: they are split into more than the `chunk_size_limit`, {over:,} tokens over"
         )

@@ -80,8 +80,9 @@ def limits_for(llm: LLM, known: LLM | None, ours: ModelBudget, limits: BudgetSet
     if known is not None and _inner(llm) is _inner(known):
         return limits
     metadata, window, most = metadata_of(_inner(llm)), limits.context_window, limits.max_input_tokens
-    if metadata is not None and window is not None:
-        window = min(window, metadata.context_window)
+    if metadata is not None:
+        # Given as a limit, since a limit of the input alone would be taken in place of the model's own window.
+        window = metadata.context_window if window is None else min(window, metadata.context_window)
     budget = ours.budget.input_budget
     return replace(limits, context_window=window, max_input_tokens=budget if most is None else min(most, budget))
 
