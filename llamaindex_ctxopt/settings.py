@@ -117,7 +117,7 @@ class FitSettings:
         limits = self.limits
         if limits.token_counter is None:
             limits = replace(limits, token_counter=chosen_tokenizer())
-        return limits.model_budget(optional_settings(llm), schemas)
+        return limits.model_budget(optional_settings(llm, limits), schemas)
 
     def report(self, report: FitReport) -> FitReport:
         """Pass the report of a fit to `on_report`, and return it."""

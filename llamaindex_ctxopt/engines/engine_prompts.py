@@ -24,6 +24,7 @@ from llama_index.core.schema import NodeWithScore
 from ctxopt_core import TokenCounter
 from ctxopt_core.adapters import TOKENS_PER_REQUEST, message_tokens
 from llamaindex_ctxopt.messages.message_views import view_of
+from llamaindex_ctxopt.models.model_settings import is_chat_model
 from llamaindex_ctxopt.nodes.node_reading import BLOCK_SEPARATOR, NodeReading
 
 SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
@@ -162,7 +163,7 @@ def rendered(prompt: BasePromptTemplate, llm: LLM | None, **values: Any) -> list
     llm = llm.llm if isinstance(llm, StructuredLLM) else llm
     if llm is None:
         return prompt.format_messages(**values)
-    if llm.metadata.is_chat_model:
+    if is_chat_model(llm):
         messages = prompt.format_messages(llm=llm, **values)
         if llm.output_parser is not None:
             messages = llm.output_parser.format_messages(messages)

@@ -26,8 +26,9 @@ from llamaindex_ctxopt.engines.one_call_rule import RepackRule, history_tokens, 
 from llamaindex_ctxopt.engines.template_names import texts_with_braces
 from llamaindex_ctxopt.messages.media import framework_media_tokens
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages
-from llamaindex_ctxopt.models.completion_renderer import printed_tokens, reads_text, sent_tokens
+from llamaindex_ctxopt.models.completion_renderer import printed_tokens, sent_tokens
 from llamaindex_ctxopt.models.larger_counter import larger
+from llamaindex_ctxopt.models.model_settings import is_chat_model
 from llamaindex_ctxopt.nodes.node_reading import NodeReading
 from llamaindex_ctxopt.nodes.rendering import NodeRendering, SplitNodes, node_views
 
@@ -170,7 +171,7 @@ def render_request(
         held = max(held, history_tokens(request.settled, rule.counter))
     history = request.messages if prompts.takes_history else ()
     nodes, reading = request.nodes, prompts.reading
-    printed = prompts.only_condenses or (llm is not None and reads_text(llm))
+    printed = prompts.only_condenses or (llm is not None and not is_chat_model(llm))
     given = ContextRequest(
         query=request.query,
         documents=node_views(nodes, reading),

@@ -40,7 +40,8 @@ class GuardedCall:
         Raises:
             ValueError: Neither the model nor the settings say how large the window is.
         """
-        model_budget = settings.model_budget(settings_of_call(llm, arguments), schemas_of_call(llm, arguments))
+        asked = settings_of_call(llm, arguments, settings.limits)
+        model_budget = settings.model_budget(asked, schemas_of_call(llm, arguments))
         return cls(llm=llm, settings=settings, model_budget=model_budget, printer=printer_of(llm))
 
     def fit(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False) -> tuple[Any, InFlight, FitReport]:

@@ -11,7 +11,7 @@ from llama_index.core.bridge.pydantic import BaseModel, TypeAdapter
 from llama_index.core.llms import LLM
 from llama_index.core.tools import BaseTool, FunctionTool
 
-from ctxopt_core.adapters import ModelInfo, schema_texts, schemas_in
+from ctxopt_core.adapters import BudgetSettings, ModelInfo, schema_texts, schemas_in
 from llamaindex_ctxopt.models.model_settings import settings_of
 
 # Classes whose response format is cached, since a schema is slow to make. An application with more such classes would
@@ -19,14 +19,15 @@ from llamaindex_ctxopt.models.model_settings import settings_of
 _CLASSES_REMEMBERED = 256
 
 
-def settings_of_call(llm: LLM, arguments: Mapping[str, Any]) -> ModelInfo:
+def settings_of_call(llm: LLM, arguments: Mapping[str, Any], limits: BudgetSettings) -> ModelInfo:
     """Return what the model that is called says about itself.
 
     Args:
         llm: The model.
         arguments: The arguments of the call, which may name another model or another answer limit.
+        limits: The limits of the user; where they say how much fits, the model is not asked.
     """
-    return settings_of(llm).called_with(_sent_with(llm, arguments))
+    return settings_of(llm, limits).called_with(_sent_with(llm, arguments))
 
 
 def schemas_of_call(llm: LLM, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any] | str, ...]:
