@@ -44,6 +44,7 @@ from llamaindex_ctxopt.nodes.packing import (
     shows_nothing,
 )
 from llamaindex_ctxopt.nodes.rendering import with_texts
+from llamaindex_ctxopt.refusals import OF_ENGINE, in_words_of_front, remedies_of
 
 # Tokens that may be added where the text of a document meets the template around it. With fewer, a node that was packed
 # into what is left could make the request larger than the budget, which is an error.
@@ -81,7 +82,19 @@ class EngineFitting:
             ContextBudgetError: The padding leaves nothing of the window.
         """
         budget = model_budget.budget
-        padded = replace(budget, safety_margin=budget.safety_margin + prompts.padding)
+        try:
+            padded = replace(budget, safety_margin=budget.safety_margin + prompts.padding)
+        except ContextBudgetError as error:
+            message = (
+                f"nothing is left for the input: LlamaIndex itself keeps {prompts.padding:,} tokens free beside the "
+                f"answer, and the input budget is {budget.input_budget:,}"
+            )
+            raise ContextBudgetError(
+                message,
+                needed=prompts.padding + 1,
+                available=budget.input_budget,
+                remedies=remedies_of(budget),
+            ) from error
         return cls(
             model_budget=replace(model_budget, budget=padded),
             options=replace(options, protect=options.protect | {"query"}),
@@ -96,12 +109,13 @@ class EngineFitting:
             ContextBudgetError: The prompt and the query alone are larger than the budget, or they leave no tokens for a
                 word of the documents.
         """
-        fitted, condensing = self._fitted(request), self._condensing(request)
-        if condensing is not None and condensing.tokens_over(fitted.messages):
-            messages, dropped = condensing.cut(request.messages)
-            fitted = self._fitted(replace(request, messages=messages))
-            note = f"{dropped:,} messages do not fit into the prompt that condenses the history"
-            fitted = replace(fitted, report=_with_note(fitted.report, note))
+        with in_words_of_front(self.model_budget.budget, self.prompts.padding, OF_ENGINE):
+            fitted, condensing = self._fitted(request), self._condensing(request)
+            if condensing is not None and condensing.tokens_over(fitted.messages):
+                messages, dropped = condensing.cut(request.messages)
+                fitted = self._fitted(replace(request, messages=messages))
+                note = f"{dropped:,} messages do not fit into the prompt that condenses the history"
+                fitted = replace(fitted, report=_with_note(fitted.report, note))
         log_fit(fitted.report)
         return fitted
 
@@ -178,12 +192,14 @@ class EngineFitting:
         """Keep something of the nodes in the tokens that are left, where their share is too small for any of them."""
         target, report = self.model_budget.budget.effective_target, fitted.report
         left = target - report.tokens_after - _JOINTS
-        packed = self._packed(request.nodes, request.ranking_query or request.query, left, renderer)
+        try:
+            packed = self._packed(request.nodes, request.ranking_query or request.query, left, renderer)
+        except ContextBudgetError as error:
+            raise self._without_room(report.tokens_after + _JOINTS + (error.needed or 0), report) from error
         given, renderer = self._rendered(replace(request, nodes=packed.nodes, messages=fitted.messages))
         whole = count_request(given, renderer.counter, renderer)
         if whole > target:
-            message = f"no node fits beside the history; with one the request has {whole:,} tokens of {target:,}"
-            raise ContextBudgetError(message, needed=whole, available=target)
+            raise self._without_room(whole, report)
         changed = replace(
             report,
             counted_after=whole,
@@ -192,6 +208,22 @@ class EngineFitting:
             notes=packed.report.notes,
         )
         return replace(fitted, nodes=packed.nodes, report=changed)
+
+    def _without_room(self, needed: int, report: FitReport) -> ContextBudgetError:
+        """Return the error of a request that has no room for a word of any node, with the figures of the request."""
+        budget = self.model_budget.budget
+        message = (
+            f"no node fits beside the history, the query and the prompts: with the least of one the request needs "
+            f"{needed:,} tokens and the input budget is {budget.effective_target:,}"
+        )
+        after = {name: component.after for name, component in report.components.items()}
+        return ContextBudgetError(
+            message,
+            needed=needed,
+            available=budget.effective_target,
+            costs={"fixed": report.fixed, **after},
+            remedies=remedies_of(budget),
+        )
 
     def _packed(self, nodes: Sequence[NodeWithScore], query: str, left: int, renderer: EngineRenderer) -> PackedNodes:
         counted = replace(self.model_budget, counter=renderer.counter)

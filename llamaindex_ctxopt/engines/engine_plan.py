@@ -22,6 +22,7 @@ from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, Printed
 from llamaindex_ctxopt.models.completion_renderer import renderer_of_messages, sent_tokens
 from llamaindex_ctxopt.models.model_settings import described
 from llamaindex_ctxopt.models.unasked_model import rendered_for
+from llamaindex_ctxopt.refusals import OF_ENGINE, in_words_of_front
 from llamaindex_ctxopt.settings import FitSettings
 
 # Tokens: roles and separators of two messages, since an engine counts its system prompt and its context as one string.
@@ -80,7 +81,8 @@ class EnginePlan:
             tools=self.model_budget.schemas,
             fixed_tokens=max(before, prefix + _PREFIX_OVERHEAD if prefix else 0),
         )
-        fitted = fit_with(request, self.model_budget.budget, counter, renderer, self.settings.options)
+        with in_words_of_front(self.model_budget.budget, phrases=OF_ENGINE):
+            fitted = fit_with(request, self.model_budget.budget, counter, renderer, self.settings.options)
         kept = list(messages) if fitted.unchanged else kept_messages(messages, fitted.history)
         return kept, fitted.report
 

@@ -12,14 +12,14 @@ from llama_index.core.llms import LLM
 from llama_index.core.tools import BaseTool, FunctionTool
 
 from ctxopt_core.adapters import BudgetSettings, ModelInfo, schema_texts, schemas_in
-from llamaindex_ctxopt.models.model_settings import settings_of
+from llamaindex_ctxopt.models.model_settings import NO_LIMITS, settings_of
 
 # Classes whose response format is cached, since a schema is slow to make. An application with more such classes would
 # make them again at each call; a larger cache keeps more classes alive.
 _CLASSES_REMEMBERED = 256
 
 
-def settings_of_call(llm: LLM, arguments: Mapping[str, Any], limits: BudgetSettings) -> ModelInfo:
+def settings_of_call(llm: LLM, arguments: Mapping[str, Any], limits: BudgetSettings = NO_LIMITS) -> ModelInfo:
     """Return what the model that is called says about itself.
 
     Args:

@@ -25,7 +25,8 @@ _NAME_ATTRIBUTES = ("model", "model_name")
 _ANSWER_FIELDS = (*ANSWER_LIMITS, "num_output", "max_new_tokens")
 # What the metadata of integrations raise for a name that is not in their table, and for a server that does not answer.
 _NOT_KNOWN = (ValueError, LookupError, OSError, RuntimeError)
-_NO_LIMITS = BudgetSettings()
+NO_LIMITS = BudgetSettings()
+"""The limits of a user who has set none."""
 
 
 def chosen_tokenizer() -> Callable[[str], Any] | None:
@@ -39,7 +40,7 @@ def chosen_tokenizer() -> Callable[[str], Any] | None:
     return None if by_itself else tokenizer
 
 
-def settings_of(llm: object, limits: BudgetSettings = _NO_LIMITS) -> ModelInfo:
+def settings_of(llm: object, limits: BudgetSettings = NO_LIMITS) -> ModelInfo:
     """Return what a LlamaIndex model says about itself: its `metadata`, by which LlamaIndex repacks documents.
 
     Integrations raise when the name of a model is newer than they are; such a model is known by its name alone. Where
@@ -93,7 +94,7 @@ def answer_tokens_of(llm: LLM) -> int | None:
     return first_tokens(getattr(inner, name, None) for name in _ANSWER_FIELDS)
 
 
-def optional_settings(llm: object, limits: BudgetSettings = _NO_LIMITS) -> ModelInfo | None:
+def optional_settings(llm: object, limits: BudgetSettings = NO_LIMITS) -> ModelInfo | None:
     """Return what a model name or a LlamaIndex model says, or a `ModelInfo` as it is; None for None.
 
     Args:

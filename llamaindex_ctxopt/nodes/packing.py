@@ -20,6 +20,7 @@ from ctxopt_core import (
 from ctxopt_core.adapters import ModelBudget, attachment_tokens, is_blank, packed_report, rules_of
 from llamaindex_ctxopt.nodes.node_reading import NodeReading
 from llamaindex_ctxopt.nodes.rendering import NodeRendering, node_views, with_texts
+from llamaindex_ctxopt.refusals import NODES
 
 BEST_ONLY = "the policy keeps no node; as much of the best one is kept as fits, since without any no model is asked"
 _ALL_BLANK = "all nodes are blank; one is kept, since without any node no model is asked"
@@ -168,7 +169,7 @@ def _packed(given: _Nodes, query: str, max_tokens: int, policy: DocumentPolicy) 
     needed = max(min(least_tokens), max_tokens) + 1
     message = (
         f"no node fits into {max_tokens:,} tokens, not even one word of one, which needs at least {needed:,} "
-        "with its metadata and media; raise the budget, or keep metadata out by `excluded_llm_metadata_keys` of the "
-        "nodes"
+        "with its metadata and media"
     )
-    raise ContextBudgetError(message, needed=needed, available=max_tokens)
+    remedies = {NODES: "a larger budget", "metadata": "`excluded_llm_metadata_keys` of the nodes to keep metadata out"}
+    raise ContextBudgetError(message, needed=needed, available=max_tokens, remedies=remedies)
