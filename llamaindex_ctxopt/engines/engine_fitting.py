@@ -40,6 +40,7 @@ from llamaindex_ctxopt.nodes.packing import (
     PackedNodes,
     least_policy,
     media_notes,
+    only_sent,
     pack_nodes,
     shows_nothing,
 )
@@ -160,7 +161,8 @@ class EngineFitting:
         fitted = fitted_with(given, budget, counter, renderer, options)
         if _is_without_nodes(fitted, counter):
             least = replace(options, documents=least_policy(options.documents))
-            fitted = fitted_with(given, _with_documents(budget), counter, renderer, least)
+            shown = replace(given, documents=only_sent(given.documents, counter))
+            fitted = fitted_with(shown, _with_documents(budget), counter, renderer, least)
             fitted = replace(fitted, report=_with_note(fitted.report, BEST_ONLY))
         kept = range(len(request.nodes)) if fitted.unchanged else fitted.documents.kept
         found = FittedRequest(

@@ -99,6 +99,11 @@ def shows_nothing(views: Sequence[Document], kept: Iterable[int], counter: Token
     return not any(_is_sent(views[index], counter) for index in kept) and any(_is_sent(view, counter) for view in views)
 
 
+def only_sent(views: Sequence[Document], counter: TokenCounter) -> tuple[Document, ...]:
+    """Return views in which nodes of which the model is sent nothing are blank, so that they take no place."""
+    return tuple(view if _is_sent(view, counter) else replace(view, attachments=()) for view in views)
+
+
 def media_notes(kept: Sequence[Document], counter: TokenCounter) -> tuple[str, ...]:
     """Return what a report says of the media of kept nodes."""
     attachments = [attachment for view in kept for attachment in view.attachments]
@@ -145,15 +150,15 @@ def _is_sent(view: Document, counter: TokenCounter) -> bool:
 def _packed(given: _Nodes, query: str, max_tokens: int, policy: DocumentPolicy) -> tuple[Packing, tuple[str, ...]]:
     """Return what the policy keeps; where a model would be sent nothing of it, the best of what can be kept."""
 
-    def packed(chosen: DocumentPolicy) -> Packing:
-        views, counter = given.views, given.counter
+    def packed(chosen: DocumentPolicy, views: Sequence[Document] = given.views) -> Packing:
+        counter = given.counter
         return pack_documents(views, max_tokens, counter, query=query, policy=chosen, rendering=given.rendering)
 
     packing, indices = packed(policy), range(len(given.views))
     if not indices or (packing.kept and not shows_nothing(given.views, packing.kept, given.counter)):
         return packing, ()
     if not all(map(is_blank, given.views)):
-        least = packed(least_policy(policy))
+        least = packed(least_policy(policy), only_sent(given.views, given.counter))
         if least.kept and not shows_nothing(given.views, least.kept, given.counter):
             return least, (BEST_ONLY,)
         if packing.kept:

@@ -127,7 +127,7 @@ class DocumentCosts(Mapping[int, int]):
 
     def of_text(self, index: int, text: str) -> int:
         """Return the tokens that document `index` takes with another text."""
-        return self._counter.count(self._rendered(index, text) + self._rendering.separator) + self.attached(index)
+        return self._counter.count(self._separated(index, text)) + self.attached(index)
 
     def of_template(self, index: int) -> int:
         """Return the tokens that document `index` takes in the prompt beside its text."""
@@ -140,7 +140,6 @@ class DocumentCosts(Mapping[int, int]):
     def joined(self, kept: Sequence[int], texts: Mapping[int, str]) -> int:
         """Return the tokens of the kept documents, rendered and joined as the prompt holds them."""
         rendered = [self._rendered(index, texts.get(index) or self.text(index)) for index in kept]
-        # What is nothing but attachments has no place between separators.
         shown = [text for index, text in zip(kept, rendered, strict=True) if text or index not in self._attached]
         return self._counter.count(self._rendering.separator.join(shown)) + sum(map(self.attached, kept))
 
@@ -162,8 +161,10 @@ class DocumentCosts(Mapping[int, int]):
                 return True
         return self._counter.exceeds(text, limit)
 
-    def _separated(self, index: int) -> str:
-        return self._rendered(index, self.text(index)) + self._rendering.separator
+    def _separated(self, index: int, text: str | None = None) -> str:
+        rendered = self._rendered(index, self.text(index) if text is None else text)
+        # What is nothing but attachments has no place between separators.
+        return rendered + self._rendering.separator if rendered or index not in self._attached else ""
 
     def _rendered(self, index: int, text: str) -> str:
         return self._rendering.render(index, text)

@@ -112,7 +112,7 @@ def choose(
         values = values_of([ranking.scores[index] for index in order], policy.score_order)
     else:
         values = values_of([ranking.relevance[index] for index in order], "higher")
-    tokens = [costs[index] for index in order]
+    tokens = [max(1, costs[index]) for index in order]  # what costs nothing would have no density
     solve = by_density if policy.selection == "density" else most_valuable
     best = solve(values, tokens, budget)
     share = None
