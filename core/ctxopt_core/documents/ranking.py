@@ -22,6 +22,7 @@ RankedBy = Literal["auto", "score", "given"]
 # Cormack et al. use 60, for a thousand documents; retrievers return a few dozen.
 _RANK_OFFSET = 3
 _RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
+_FEWEST_RERANKED = 3  # documents: the order of two says little against their scores
 _FEWEST_ARRANGED = 4  # documents: of fewer, a reranker may well leave an order that also has another explanation
 
 
@@ -112,7 +113,8 @@ def _is_reordered(documents: Sequence[Document], scores: Mapping[int, float | No
     * Among documents without a score, those with one are where their neighbors are: a stage added these.
     """
     came = list(scores)
-    if not all(documents[index].from_pipeline and scores[index] is not None for index in came):
+    is_scored = all(documents[index].from_pipeline and scores[index] is not None for index in came)
+    if not is_scored or len(came) < _FEWEST_RERANKED:
         return False
     best = [scores[index] for index in _by_score(scores, order)]
     given = [scores[index] for index in came]

@@ -28,7 +28,7 @@ from llamaindex_ctxopt import ContextOptimizerPostprocessor, ContextOptimizerRet
 from llamaindex_ctxopt.messages.media import attachments_of_node
 from llamaindex_ctxopt.messages.message_views import view_of
 from media_files import base64_text, jpeg, pdf, png, segment, wav
-from node_inputs import FixedRetriever, ids_of, image_node, joined_tokens, report_on, text_in, texts_with_scores
+from node_inputs import FixedRetriever, ids_of, image_node, text_tokens, report_on, text_in, texts_with_scores
 
 MEDIUM = MediaResource(url="https://nowhere.invalid/a.bin")
 ALT = "a pier " * 8
@@ -228,7 +228,7 @@ def test_l2_images_and_texts_share_a_budget(query: str) -> None:
     pictures = [item for item in kept if isinstance(item.node, ImageNode)]
     assert 1 <= len(pictures) <= 3
     assert len(kept) > len(pictures)
-    assert joined_tokens([i for i in kept if i not in pictures]) + SQUARE * len(pictures) <= 2_500
+    assert text_tokens([i for i in kept if i not in pictures]) + SQUARE * len(pictures) <= 2_500
 
 
 def test_l2_an_image_with_text_keeps_the_image_and_a_part_of_the_text() -> None:
@@ -243,7 +243,7 @@ def test_l2_an_image_with_text_keeps_the_image_and_a_part_of_the_text() -> None:
     assert isinstance(kept.node, Node)
     assert kept.node.image_resource is not None
     assert kept.node.image_resource.data == node.image_resource.data  # type: ignore[union-attr]
-    assert 50 < joined_tokens([kept]) <= 400 - SMALL
+    assert 50 < text_tokens([kept]) <= 400 - SMALL
 
 
 def test_l2_equal_captions_are_no_duplicates() -> None:
@@ -286,7 +286,7 @@ def test_l2_a_dump_keeps_whether_media_are_sent() -> None:
 def test_i5_where_text_alone_is_sent_what_images_show_of_their_metadata_is_counted(budget: int) -> None:
     given = [*images(0.5, 0.5, 0.5, 0.5, alt=ALT), *texts_with_scores(0.9, 0.8, 0.7, 0.6)]
     kept = fitted(given, max_tokens=budget, multimodal=False)
-    assert 0 < joined_tokens(kept) <= budget
+    assert 0 < text_tokens(kept) <= budget
     assert len(kept) < len(given)
 
 
@@ -294,7 +294,7 @@ def test_l2_where_text_alone_is_sent_images_without_text_cost_nothing() -> None:
     pictures = images(None, 0.5)
     assert fitted(pictures, max_tokens=1, multimodal=False) == pictures
     given = [*images(0.1, 0.1), *texts_with_scores(0.9, 0.8)]
-    report = ContextOptimizerPostprocessor(max_tokens=joined_tokens(given), multimodal=False).plan(given)
+    report = ContextOptimizerPostprocessor(max_tokens=text_tokens(given), multimodal=False).plan(given)
     assert report.unchanged
     assert report.notes == ("2 media of the kept nodes are not sent by this engine, and count nothing",)
 
@@ -317,4 +317,4 @@ def test_i5_where_only_unsent_images_would_be_left_a_part_of_the_best_text_is_ke
     text = scored(TextNode(text=report_on("ferry", 1, 90), id_="text"), 0.9)
     kept = fitted([*images(0.5), text], max_tokens=50, documents={"passages": False}, multimodal=False)
     assert [item.node.node_id for item in kept if text_in(item)] == ["text"]
-    assert 40 <= joined_tokens(kept) <= 50
+    assert 40 <= text_tokens(kept) <= 50
