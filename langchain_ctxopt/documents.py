@@ -92,6 +92,7 @@ def document_views(documents: Sequence[Any], score_of: ScoreOf | str | None) -> 
                 id=document.id,
                 score=_score(document, score_of),
                 source=source if isinstance(source, str) else None,
+                from_pipeline=True,
             )
         )
     return tuple(views)

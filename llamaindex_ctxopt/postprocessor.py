@@ -16,10 +16,13 @@ from pydantic import ConfigDict, Field, PrivateAttr, SerializationInfo, Serializ
 from ctxopt_core import DocumentPolicy, FitReport
 from ctxopt_core.adapters import ModelBudget, copy_with, in_worker, tokens_of_share
 from llamaindex_ctxopt.events import ContextOptimizedEvent
+from llamaindex_ctxopt.nodes.node_reading import NodeReading
 from llamaindex_ctxopt.nodes.packing import PackedNodes, pack_nodes
+from llamaindex_ctxopt.refusals import NODES, in_words_of_front
 from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share
 
 dispatcher = get_dispatcher(__name__)
+_READINGS = {True: NodeReading.ANY, False: NodeReading.TEXTS}
 
 
 @runtime_checkable
@@ -58,6 +61,9 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
         share: The part of the model's input budget that nodes may take, as a percentage; by default the documents'
             share of `Shares()`, 50. Not with `max_tokens`.
         documents: How nodes are chosen, as `DocumentPolicy` or a mapping. Its `min_score` does not drop the best node.
+        multimodal: Whether the engine sends the images, recordings and videos of nodes. They cost what the provider of
+            the model publishes, or an allowance where their size is not known. With False, the text of a node alone
+            costs anything, as in engines that send no media.
         token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes. By
             default the tokenizer that was set in LlamaIndex's `Settings`, else the model's own. It is not dumped.
         on_report: Called with the report of each packing: a `FitReport` of the documents alone. It is not dumped.
@@ -86,6 +92,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     llm: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     share: Share = Field(default=None, frozen=True)
     documents: DocumentSettings = Field(default=DocumentPolicy(), frozen=True)
+    multimodal: bool = Field(default=True, frozen=True, strict=True)
     token_counter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False, frozen=True)
 
@@ -190,7 +197,12 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
 
     def _packed(self, nodes: Sequence[NodeWithScore], query: str) -> PackedNodes:
         self._check_alone("ask that one for its plan")
-        return pack_nodes(nodes, query, self._budget, self._model_budget, self.documents)
+        remedy = "a larger `share`, or an `llm` or `model` with a larger window"
+        phrases = {NODES: "a larger `max_tokens`" if self.max_tokens is not None else remedy}
+        with in_words_of_front(self._model_budget.budget, phrases=phrases):
+            return pack_nodes(
+                nodes, query, self._budget, self._model_budget, self.documents, reading=_READINGS[self.multimodal]
+            )
 
     def _event(self, nodes: Sequence[NodeWithScore], query: str) -> AbstractContextManager[EventContext]:
         """Return the event of the callback manager that rerankers have, too."""

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, PlainSerializer, PlainValidator, Validatio
 
 from ctxopt_core import DocumentPolicy, FitReport, Shares
 from ctxopt_core.adapters import (
+    LIMITS,
     BudgetSettings,
     FitOptions,
     ModelBudget,
@@ -115,9 +116,12 @@ class FitSettings:
             TypeError: `llm` is no model.
         """
         limits = self.limits
+        if llm is None and not limits.gives_limit:
+            message = f"give one of `llm`, {', '.join(f'`{name}`' for name in LIMITS)}: none says how much fits"
+            raise ValueError(message)
         if limits.token_counter is None:
             limits = replace(limits, token_counter=chosen_tokenizer())
-        return limits.model_budget(optional_settings(llm), schemas)
+        return limits.model_budget(optional_settings(llm, limits), schemas)
 
     def report(self, report: FitReport) -> FitReport:
         """Pass the report of a fit to `on_report`, and return it."""

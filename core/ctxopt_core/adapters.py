@@ -23,9 +23,7 @@ from ctxopt_core.conversation.conversation import (
     message_tokens,
 )
 from ctxopt_core.documents.document import is_blank
-from ctxopt_core.documents.packing import DropReason, is_below_min_score
-from ctxopt_core.documents.ranking import ScoreOrder, by_score, score_of
-from ctxopt_core.documents.rendering import DocumentRendering
+from ctxopt_core.documents.rendering import DocumentRendering, attachment_tokens
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fit_request import fit_with, fitted_with
 from ctxopt_core.fitting.measured_request import MeasuredRequest, count_request, documents_need, fits, measure_needs
@@ -45,6 +43,7 @@ from ctxopt_core.fitting.report_builder import packed_report
 from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
 from ctxopt_core.formats.assembly import put_together
 from ctxopt_core.formats.content_blocks import Content, ContentBuilder, extra_texts, take_apart
+from ctxopt_core.formats.media import facts_of, file_facts, stream_facts
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
     message_from_openai,
@@ -59,12 +58,13 @@ from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_
 from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
-from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
+from ctxopt_core.messages.message import TOOL_ROLES, AttachmentKind, MediaFacts
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews
 from ctxopt_core.messages.placeholder import is_placeholder_message
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
 from ctxopt_core.models.prices import Prices
 from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog
+from ctxopt_core.providers.rules import rules_of
 from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
 from ctxopt_core.runtime.event_loop import in_worker
 from ctxopt_core.runtime.warn_once import warn_once
@@ -73,7 +73,6 @@ from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
 from ctxopt_core.validation import optional_token_amount, token_amount
 
 __all__ = [
-    "ALLOWANCES",
     "ANSWER_LIMITS",
     "ATTACHMENT_OMITTED",
     "LIMITS",
@@ -92,12 +91,12 @@ __all__ = [
     "CountedConversation",
     "DocumentRendering",
     "Draft",
-    "DropReason",
     "FitArguments",
     "FitOptions",
     "Indexed",
     "LazyMessages",
     "MeasuredRequest",
+    "MediaFacts",
     "MessageViews",
     "ModelBudget",
     "ModelInfo",
@@ -108,14 +107,13 @@ __all__ = [
     "Percent",
     "Prices",
     "RequestSettings",
-    "ScoreOrder",
     "Shortened",
     "ShortenedCalls",
     "StoredResult",
     "UserCatalog",
     "arguments_text",
     "as_value",
-    "by_score",
+    "attachment_tokens",
     "call_of",
     "checked_share",
     "conversation_tokens",
@@ -124,6 +122,8 @@ __all__ = [
     "documents_need",
     "empty_model",
     "extra_texts",
+    "facts_of",
+    "file_facts",
     "first_name",
     "first_tokens",
     "fit_with",
@@ -131,7 +131,6 @@ __all__ = [
     "fitted_with",
     "holds_compaction",
     "in_worker",
-    "is_below_min_score",
     "is_blank",
     "is_placeholder_message",
     "is_signed",
@@ -150,15 +149,16 @@ __all__ = [
     "read_lines",
     "reject_unknown_settings",
     "role_of",
+    "rules_of",
     "run_progress",
     "schema_texts",
     "schema_tokens",
     "schemas_in",
-    "score_of",
     "sealed_attachment",
     "sealed_characters",
     "shortened_openai",
     "stored_results",
+    "stream_facts",
     "take_apart",
     "thinks_beside_content",
     "token_amount",

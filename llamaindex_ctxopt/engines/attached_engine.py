@@ -6,7 +6,7 @@ Most of them are private attributes: LlamaIndex has no public way to what its en
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -17,18 +17,24 @@ from llama_index.core.chat_engine import (
     ContextChatEngine,
     SimpleChatEngine,
 )
+from llama_index.core.chat_engine.multi_modal_condense_plus_context import MultiModalCondensePlusContextChatEngine
+from llama_index.core.chat_engine.multi_modal_context import MultiModalContextChatEngine
 from llama_index.core.indices.prompt_helper import DEFAULT_PADDING
 from llama_index.core.llms import LLM
 from llama_index.core.output_parsers import PydanticOutputParser
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
+from llama_index.core.query_engine.multi_modal import SimpleMultiModalQueryEngine
 from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer, Refine, SimpleSummarize
 from llama_index.core.schema import NodeWithScore
 
-from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, context_prompts, joined_as_repacked
+from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, context_prompts, joined_as_merged
+from llamaindex_ctxopt.engines.multimodal_prompts import image_prompts
+from llamaindex_ctxopt.nodes.node_reading import NodeReading
 
 _WITH_DOCUMENTS = ("text_qa_template", "refine_template", "summary_template")
+_WITH_BLOCKS = ("chat_content_qa_template", "chat_content_refine_template", "chat_summary_template")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +83,7 @@ def _context(engine: Any) -> AttachedEngine:
         system_prompt, messages = str(messages[0].content), messages[1:]
     preamble = Preamble(system_prompt=system_prompt, messages=tuple(messages))
     templates = (engine._context_template, engine._context_refine_template)  # noqa: SLF001
-    prompts = context_prompts(templates, preamble, engine._llm)  # noqa: SLF001
+    prompts = context_prompts(templates, preamble, engine._llm, reading=NodeReading.TEXTS)  # noqa: SLF001
     return AttachedEngine(llm=engine._llm, preamble=preamble, documents=prompts, history=prompts)  # noqa: SLF001
 
 
@@ -85,8 +91,29 @@ def _condense_plus_context(engine: Any) -> AttachedEngine:
     preamble = Preamble(system_prompt=engine._system_prompt or "")  # noqa: SLF001
     templates = (engine._context_prompt_template, engine._context_refine_prompt_template)  # noqa: SLF001
     condense = None if engine._skip_condense else engine._condense_prompt_template  # noqa: SLF001
-    prompts = context_prompts(templates, preamble, engine._llm, condense)  # noqa: SLF001
+    prompts = context_prompts(templates, preamble, engine._llm, condense, NodeReading.TEXTS)  # noqa: SLF001
     return AttachedEngine(llm=engine._llm, preamble=preamble, documents=prompts, history=prompts)  # noqa: SLF001
+
+
+def _context_with_images(engine: Any) -> AttachedEngine:
+    prompts = image_prompts(engine._context_template, engine._system_prompt or "")  # noqa: SLF001
+    return _sending_images(engine, prompts)
+
+
+def _condense_plus_context_with_images(engine: Any) -> AttachedEngine:
+    condense = None if engine._skip_condense else engine._condense_prompt_template  # noqa: SLF001
+    template = engine._context_prompt_template  # noqa: SLF001
+    return _sending_images(engine, image_prompts(template, engine._system_prompt or "", condense=condense))  # noqa: SLF001
+
+
+def _simple_with_images(engine: Any) -> AttachedEngine:
+    prompts = image_prompts(engine._text_qa_template, None, takes_history=False)  # noqa: SLF001
+    return AttachedEngine(llm=engine._multi_modal_llm, preamble=Preamble(), documents=prompts)  # noqa: SLF001
+
+
+def _sending_images(engine: Any, prompts: EnginePrompts) -> AttachedEngine:
+    llm, system_prompt = engine._multi_modal_llm, engine._system_prompt or ""  # noqa: SLF001
+    return AttachedEngine(llm=llm, preamble=Preamble(system_prompt=system_prompt), documents=prompts, history=prompts)
 
 
 def _condense_question(engine: Any) -> AttachedEngine:
@@ -120,19 +147,23 @@ def _answering(
     synthesizer: BaseSynthesizer = engine._response_synthesizer  # noqa: SLF001
     llm: LLM = synthesizer._llm  # noqa: SLF001
     prompts = synthesizer.get_prompts()
-    filled = tuple(prompts[name] for name in _WITH_DOCUMENTS if name in prompts)
     padding = synthesizer._response_padding_size if isinstance(synthesizer, Refine) else DEFAULT_PADDING  # noqa: SLF001
-    listed = isinstance(synthesizer, SimpleSummarize)
+    in_blocks = getattr(synthesizer, "_multimodal", False)
+    filled = tuple(prompts[name] for name in (_WITH_BLOCKS if in_blocks else _WITH_DOCUMENTS) if name in prompts)
     documents = EnginePrompts(
         sent=filled,
         bounding=filled,
         padding=padding,
-        join=_as_list if listed else joined_as_repacked,
-        strips=not listed,
         split=split,
         one_by_one=type(synthesizer) in (Accumulate, Refine),
+        reading=NodeReading.TEXTS,
         helper=synthesizer._prompt_helper,  # noqa: SLF001
     )
+    if in_blocks:
+        helper = synthesizer._chat_prompt_helper  # noqa: SLF001
+        documents = replace(documents, join=joined_as_merged, strips=False, reading=NodeReading.BLOCKS, helper=helper)
+    elif isinstance(synthesizer, SimpleSummarize):
+        documents = replace(documents, join=_as_list, strips=False)
     return AttachedEngine(
         llm=llm,
         preamble=Preamble(),
@@ -142,6 +173,9 @@ def _answering(
 
 
 _READERS: dict[type, Callable[[Any], AttachedEngine]] = {
+    MultiModalContextChatEngine: _context_with_images,
+    MultiModalCondensePlusContextChatEngine: _condense_plus_context_with_images,
+    SimpleMultiModalQueryEngine: _simple_with_images,
     CondensePlusContextChatEngine: _condense_plus_context,
     ContextChatEngine: _context,
     CondenseQuestionChatEngine: _condense_question,

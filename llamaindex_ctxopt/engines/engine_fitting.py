@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, FitReport, FittedContext, allocate
+from ctxopt_core import (
+    ContextBudget,
+    ContextBudgetError,
+    ContextRequest,
+    FitReport,
+    FittedContext,
+    TokenCounter,
+    allocate,
+)
 from ctxopt_core.adapters import (
     Component,
     FitOptions,
@@ -27,9 +35,17 @@ from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts
 from llamaindex_ctxopt.engines.engine_renderer import EngineRenderer, render_request
 from llamaindex_ctxopt.engines.engine_request import EngineRequest, FittedRequest
 from llamaindex_ctxopt.messages.message_views import kept_messages
-from llamaindex_ctxopt.nodes.packing import BEST_ONLY, PackedNodes, pack_nodes
+from llamaindex_ctxopt.nodes.packing import (
+    BEST_ONLY,
+    PackedNodes,
+    least_policy,
+    media_notes,
+    only_sent,
+    pack_nodes,
+    shows_nothing,
+)
 from llamaindex_ctxopt.nodes.rendering import with_texts
-from llamaindex_ctxopt.nodes.selection import in_their_places, least_policy
+from llamaindex_ctxopt.refusals import OF_ENGINE, in_words_of_front, remedies_of
 
 # Tokens that may be added where the text of a document meets the template around it. With fewer, a node that was packed
 # into what is left could make the request larger than the budget, which is an error.
@@ -67,7 +83,19 @@ class EngineFitting:
             ContextBudgetError: The padding leaves nothing of the window.
         """
         budget = model_budget.budget
-        padded = replace(budget, safety_margin=budget.safety_margin + prompts.padding)
+        try:
+            padded = replace(budget, safety_margin=budget.safety_margin + prompts.padding)
+        except ContextBudgetError as error:
+            message = (
+                f"nothing is left for the input: LlamaIndex itself keeps {prompts.padding:,} tokens free beside the "
+                f"answer, and the input budget is {budget.input_budget:,}"
+            )
+            raise ContextBudgetError(
+                message,
+                needed=prompts.padding + 1,
+                available=budget.input_budget,
+                remedies=remedies_of(budget),
+            ) from error
         return cls(
             model_budget=replace(model_budget, budget=padded),
             options=replace(options, protect=options.protect | {"query"}),
@@ -82,12 +110,13 @@ class EngineFitting:
             ContextBudgetError: The prompt and the query alone are larger than the budget, or they leave no tokens for a
                 word of the documents.
         """
-        fitted, condensing = self._fitted(request), self._condensing(request)
-        if condensing is not None and condensing.tokens_over(fitted.messages):
-            messages, dropped = condensing.cut(request.messages)
-            fitted = self._fitted(replace(request, messages=messages))
-            note = f"{dropped:,} messages do not fit into the prompt that condenses the history"
-            fitted = replace(fitted, report=_with_note(fitted.report, note))
+        with in_words_of_front(self.model_budget.budget, self.prompts.padding, OF_ENGINE):
+            fitted, condensing = self._fitted(request), self._condensing(request)
+            if condensing is not None and condensing.tokens_over(fitted.messages):
+                messages, dropped = condensing.cut(request.messages)
+                fitted = self._fitted(replace(request, messages=messages))
+                note = f"{dropped:,} messages do not fit into the prompt that condenses the history"
+                fitted = replace(fitted, report=_with_note(fitted.report, note))
         log_fit(fitted.report)
         return fitted
 
@@ -130,24 +159,25 @@ class EngineFitting:
         options = replace(self.options, ranking_query=request.ranking_query) if request.ranking_query else self.options
         budget, counter = self.model_budget.budget, renderer.counter
         fitted = fitted_with(given, budget, counter, renderer, options)
-        if _is_without_nodes(fitted, renderer):
+        if _is_without_nodes(fitted, counter):
             least = replace(options, documents=least_policy(options.documents))
-            fitted = fitted_with(given, _with_documents(budget), counter, renderer, least)
+            shown = replace(given, documents=only_sent(given.documents, counter))
+            fitted = fitted_with(shown, _with_documents(budget), counter, renderer, least)
             fitted = replace(fitted, report=_with_note(fitted.report, BEST_ONLY))
+        kept = range(len(request.nodes)) if fitted.unchanged else fitted.documents.kept
         found = FittedRequest(
-            nodes=_nodes_of(request.nodes, fitted, renderer),
+            nodes=with_texts(request.nodes, kept, fitted.documents.texts),
             messages=list(request.messages) if fitted.unchanged else kept_messages(request.messages, fitted.history),
-            report=fitted.report,
+            report=_with_note(fitted.report, *media_notes([given.documents[index] for index in kept], counter)),
             documents_tokens=documents_need(given.documents, renderer.documents, counter, budget.effective_target),
         )
-        return self._with_any_node(request, found, renderer) if _is_without_nodes(fitted, renderer) else found
+        return self._with_any_node(request, found, renderer) if _is_without_nodes(fitted, counter) else found
 
     def _fitted_in_one_chunk(self, request: EngineRequest, renderer: EngineRenderer, over: int) -> FittedRequest:
         """Fit a request whose documents are over the limit for one call that the user has set in LlamaIndex."""
         query, limit = request.ranking_query or request.query, (renderer.rule and renderer.rule.chunk_limit) or 0
-        counted = replace(self.model_budget, counter=renderer.counter)
         for _ in range(_CHUNK_ROUNDS):
-            packed = pack_nodes(request.nodes, query, max(0, limit), counted, self.options.documents)
+            packed = self._packed(request.nodes, query, limit, renderer)
             smaller = replace(request, nodes=packed.nodes)
             given, renderer = self._rendered(smaller)
             over = renderer.over_one_chunk(given.documents)
@@ -163,18 +193,15 @@ class EngineFitting:
     def _with_any_node(self, request: EngineRequest, fitted: FittedRequest, renderer: EngineRenderer) -> FittedRequest:
         """Keep something of the nodes in the tokens that are left, where their share is too small for any of them."""
         target, report = self.model_budget.budget.effective_target, fitted.report
-        packed = pack_nodes(
-            request.nodes,
-            request.ranking_query or request.query,
-            max(0, target - report.tokens_after - _JOINTS),
-            replace(self.model_budget, counter=renderer.counter),
-            self.options.documents,
-        )
+        left = target - report.tokens_after - _JOINTS
+        try:
+            packed = self._packed(request.nodes, request.ranking_query or request.query, left, renderer)
+        except ContextBudgetError as error:
+            raise self._without_room(report.tokens_after + _JOINTS + (error.needed or 0), report) from error
         given, renderer = self._rendered(replace(request, nodes=packed.nodes, messages=fitted.messages))
         whole = count_request(given, renderer.counter, renderer)
         if whole > target:
-            message = f"no node fits beside the history; with one the request has {whole:,} tokens of {target:,}"
-            raise ContextBudgetError(message, needed=whole, available=target)
+            raise self._without_room(whole, report)
         changed = replace(
             report,
             counted_after=whole,
@@ -183,6 +210,26 @@ class EngineFitting:
             notes=packed.report.notes,
         )
         return replace(fitted, nodes=packed.nodes, report=changed)
+
+    def _without_room(self, needed: int, report: FitReport) -> ContextBudgetError:
+        """Return the error of a request that has no room for a word of any node, with the figures of the request."""
+        budget = self.model_budget.budget
+        message = (
+            f"no node fits beside the history, the query and the prompts: with the least of one the request needs "
+            f"{needed:,} tokens and the input budget is {budget.effective_target:,}"
+        )
+        after = {name: component.after for name, component in report.components.items()}
+        return ContextBudgetError(
+            message,
+            needed=needed,
+            available=budget.effective_target,
+            costs={"fixed": report.fixed, **after},
+            remedies=remedies_of(budget),
+        )
+
+    def _packed(self, nodes: Sequence[NodeWithScore], query: str, left: int, renderer: EngineRenderer) -> PackedNodes:
+        counted = replace(self.model_budget, counter=renderer.counter)
+        return pack_nodes(nodes, query, max(0, left), counted, self.options.documents, reading=self.prompts.reading)
 
     def _condensing(self, request: EngineRequest) -> Condensing | None:
         prompt = self.prompts.condense
@@ -200,21 +247,16 @@ class EngineFitting:
         return MeasuredRequest(request=given, limit=limit, counter=renderer.counter, renderer=renderer)
 
 
-def _is_without_nodes(fitted: FittedContext, renderer: EngineRenderer) -> bool:
-    """Return whether no node is kept although there were some; LlamaIndex would call no model then."""
-    nothing = not (fitted.unchanged or fitted.documents.kept or renderer.textless)
-    return nothing and bool(fitted.request.documents)
+def _is_without_nodes(fitted: FittedContext, counter: TokenCounter) -> bool:
+    """Return whether nothing of any node is kept although there is something; LlamaIndex would call no model then."""
+    if fitted.unchanged or not fitted.request.documents:
+        return False
+    kept = fitted.documents.kept
+    return not kept or shows_nothing(fitted.request.documents, kept, counter)
 
 
-def _nodes_of(nodes: Sequence[NodeWithScore], fitted: FittedContext, renderer: EngineRenderer) -> list[NodeWithScore]:
-    if fitted.unchanged:
-        return list(nodes)
-    packing = fitted.documents
-    return with_texts(nodes, in_their_places(packing.kept, renderer.textless), packing.texts)
-
-
-def _with_note(report: FitReport, note: str) -> FitReport:
-    return replace(report, notes=(*report.notes, note))
+def _with_note(report: FitReport, *notes: str) -> FitReport:
+    return replace(report, notes=(*report.notes, *notes)) if notes else report
 
 
 def _after_packing(packed: PackedNodes, report: FitReport) -> FitReport:

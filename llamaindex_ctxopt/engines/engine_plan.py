@@ -21,6 +21,8 @@ from llamaindex_ctxopt.engines.template_names import template_names
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages
 from llamaindex_ctxopt.models.completion_renderer import renderer_of_messages, sent_tokens
 from llamaindex_ctxopt.models.model_settings import described
+from llamaindex_ctxopt.models.unasked_model import rendered_for
+from llamaindex_ctxopt.refusals import OF_ENGINE, in_words_of_front
 from llamaindex_ctxopt.settings import FitSettings
 
 # Tokens: roles and separators of two messages, since an engine counts its system prompt and its context as one string.
@@ -34,6 +36,7 @@ class EnginePlan:
 
     Args:
         llm: The model that it calls, if it is known.
+        model: The model for which its prompts are rendered; None where nothing is known of it.
         model_budget: Budget and token counter.
         settings: How requests are fitted.
         preamble: The messages that are sent before the history.
@@ -46,6 +49,7 @@ class EnginePlan:
     """
 
     llm: LLM | None
+    model: LLM | None
     model_budget: ModelBudget
     settings: FitSettings
     preamble: Preamble
@@ -70,14 +74,15 @@ class EnginePlan:
             ContextBudgetError: The parts that may not be cut are larger than the input budget.
         """
         counter = self.model_budget.counter
-        before = sent_tokens(self.preamble.all_messages, self.llm, counter)
-        renderer = renderer_of_messages(messages, self.llm)
+        before = sent_tokens(self.preamble.all_messages, self.model, counter)
+        renderer = renderer_of_messages(messages, self.model)
         request = ContextRequest(
             history=LlamaIndexMessages(messages) if isinstance(renderer, ChatRenderer) else PrintedMessages(messages),
             tools=self.model_budget.schemas,
             fixed_tokens=max(before, prefix + _PREFIX_OVERHEAD if prefix else 0),
         )
-        fitted = fit_with(request, self.model_budget.budget, counter, renderer, self.settings.options)
+        with in_words_of_front(self.model_budget.budget, phrases=OF_ENGINE):
+            fitted = fit_with(request, self.model_budget.budget, counter, renderer, self.settings.options)
         kept = list(messages) if fitted.unchanged else kept_messages(messages, fitted.history)
         return kept, fitted.report
 
@@ -102,6 +107,7 @@ class EnginePlan:
         return replace(
             self,
             llm=engine.llm,
+            model=engine.llm,
             model_budget=model_budget,
             preamble=engine.preamble,
             documents=documents,
@@ -122,7 +128,7 @@ class EnginePlan:
     def _room(self) -> int:
         """Return the tokens that are left beside the preamble and the schemas."""
         counter = self.model_budget.counter
-        beside = sent_tokens(self.preamble.all_messages, self.llm, counter)
+        beside = sent_tokens(self.preamble.all_messages, self.model, counter)
         tools = ContextRequest(tools=self.model_budget.schemas)
         return self.model_budget.budget.input_budget - beside - count_request(tools, counter, ChatRenderer())
 
@@ -148,7 +154,7 @@ def plan_of(
 
 
 def _planned(llm: LLM | None, model_budget: ModelBudget, settings: FitSettings, preamble: Preamble) -> EnginePlan:
-    model = described(llm)
+    model = rendered_for(llm, settings.limits)
     largest = max(
         default_prompts(preamble, model),
         key=lambda prompts: prompt_tokens(prompts.bounding, "", model, model_budget.counter),
@@ -156,6 +162,7 @@ def _planned(llm: LLM | None, model_budget: ModelBudget, settings: FitSettings, 
     fitting = EngineFitting.of(model_budget, settings.options, replace(largest, takes_history=True), model)
     return EnginePlan(
         llm=llm,
+        model=model,
         model_budget=model_budget,
         settings=settings,
         preamble=preamble,

@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine import condense_plus_context, context
 from llama_index.core.chat_engine.utils import get_prefix_messages_with_context
-from llama_index.core.indices.prompt_helper import PromptHelper
+from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
@@ -24,6 +24,8 @@ from llama_index.core.schema import NodeWithScore
 from ctxopt_core import TokenCounter
 from ctxopt_core.adapters import TOKENS_PER_REQUEST, message_tokens
 from llamaindex_ctxopt.messages.message_views import view_of
+from llamaindex_ctxopt.models.model_settings import is_chat_model
+from llamaindex_ctxopt.nodes.node_reading import BLOCK_SEPARATOR, NodeReading
 
 SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
 """Tokens (500) that the synthesizer of each chat engine keeps free beside the answer; engines cannot set it."""
@@ -39,6 +41,16 @@ def joined_as_repacked(texts: Sequence[str]) -> str:
     return "\n\n".join(stripped for text in texts if (stripped := text.strip()))
 
 
+def joined_as_merged(texts: Sequence[str]) -> str:
+    """Join documents as LlamaIndex merges the text blocks of messages."""
+    return BLOCK_SEPARATOR.join(filter(None, texts))
+
+
+def joined_as_given(texts: Sequence[str]) -> str:
+    """Join documents with a blank line between two, as they are."""
+    return "\n\n".join(texts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnginePrompts:
     """The prompts of one engine.
@@ -51,8 +63,10 @@ class EnginePrompts:
         condense: The prompt that condenses the history in a request before; None where there is none.
         join: Joins the rendered documents.
         strips: Whether white space at the ends of each document is left out.
+        reading: What the engine sends of a node.
         split: Splits the postprocessed nodes into sources; None where the engine leaves them as they are.
         one_by_one: Whether each document is sent in a request of its own.
+        asks_again: Whether the engine asks its memory again after it has the nodes, whatever it asked before.
         helper: The prompt helper that the engine keeps; None for one that is made for each request.
     """
 
@@ -63,9 +77,11 @@ class EnginePrompts:
     condense: BasePromptTemplate | None = None
     join: Callable[[Sequence[str]], str] = joined_as_repacked
     strips: bool = True
+    reading: NodeReading = NodeReading.ANY
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]] | None = None
     one_by_one: bool = False
-    helper: PromptHelper | None = None
+    asks_again: bool = False
+    helper: PromptHelper | ChatPromptHelper | None = None
 
     @property
     def only_condenses(self) -> bool:
@@ -94,7 +110,11 @@ class Preamble:
 
 
 def context_prompts(
-    templates: Sequence[PromptTemplate], preamble: Preamble, llm: LLM | None, condense: BasePromptTemplate | None = None
+    templates: Sequence[PromptTemplate],
+    preamble: Preamble,
+    llm: LLM | None,
+    condense: BasePromptTemplate | None = None,
+    reading: NodeReading = NodeReading.ANY,
 ) -> EnginePrompts:
     """Return the prompts of a chat engine with a context template and a refine template, built as it builds them."""
     role = llm.metadata.system_role if llm is not None else MessageRole.SYSTEM
@@ -105,7 +125,7 @@ def context_prompts(
         )
         for template in templates
     )
-    return EnginePrompts(sent=prompts[:1], bounding=prompts, takes_history=True, condense=condense)
+    return EnginePrompts(sent=prompts[:1], bounding=prompts, takes_history=True, condense=condense, reading=reading)
 
 
 def default_prompts(preamble: Preamble, llm: LLM | None) -> tuple[EnginePrompts, ...]:
@@ -143,7 +163,7 @@ def rendered(prompt: BasePromptTemplate, llm: LLM | None, **values: Any) -> list
     llm = llm.llm if isinstance(llm, StructuredLLM) else llm
     if llm is None:
         return prompt.format_messages(**values)
-    if llm.metadata.is_chat_model:
+    if is_chat_model(llm):
         messages = prompt.format_messages(llm=llm, **values)
         if llm.output_parser is not None:
             messages = llm.output_parser.format_messages(messages)

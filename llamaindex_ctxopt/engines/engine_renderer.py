@@ -16,6 +16,7 @@ from ctxopt_core.adapters import (
     DocumentRendering,
     Draft,
     ModelBudget,
+    attachment_tokens,
     conversation_tokens,
     schema_tokens,
 )
@@ -23,11 +24,18 @@ from llamaindex_ctxopt.engines.engine_prompts import EMPTY_SLOTS, EnginePrompts,
 from llamaindex_ctxopt.engines.engine_request import EngineRequest
 from llamaindex_ctxopt.engines.one_call_rule import RepackRule, history_tokens, prompt_tokens, repack_rule
 from llamaindex_ctxopt.engines.template_names import texts_with_braces
+from llamaindex_ctxopt.messages.media import framework_media_tokens
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, PrintedMessages, kept_messages
-from llamaindex_ctxopt.models.completion_renderer import printed_tokens, reads_text, sent_tokens
+from llamaindex_ctxopt.models.completion_renderer import printed_tokens, sent_tokens
 from llamaindex_ctxopt.models.larger_counter import larger
+from llamaindex_ctxopt.models.model_settings import is_chat_model
+from llamaindex_ctxopt.nodes.node_reading import NodeReading
 from llamaindex_ctxopt.nodes.rendering import NodeRendering, SplitNodes, node_views
-from llamaindex_ctxopt.nodes.selection import textless_nodes
+
+# Tokens by which a text may become longer when a medium parts it in two: the white space at both ends of the parts.
+_SPLIT = 4
+# Tokens by which the blocks of one node may have more one by one, as LlamaIndex counts them, than joined.
+_BLOCKS_APART = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +54,6 @@ class EngineRenderer:
         counter: Counts the parts of the request. Where LlamaIndex counts them as well, the larger figure.
         limit: The input budget, in tokens.
         rule: How much LlamaIndex puts into one call; None where that is not known.
-        textless: The indices of media nodes without text, which are always kept.
     """
 
     is_additive = True  # the engine puts the messages of the history into the request as they are
@@ -59,7 +66,6 @@ class EngineRenderer:
     counter: TokenCounter
     limit: int
     rule: RepackRule | None = None
-    textless: tuple[int, ...] = ()
     _sent: tuple[BasePromptTemplate, ...] = field(init=False, repr=False)
     _repack_overhead: int = field(init=False, repr=False)
 
@@ -86,13 +92,15 @@ class EngineRenderer:
         self, request: ContextRequest, conversation: CountedConversation, draft: Draft, counter: TokenCounter
     ) -> int:
         """Return the tokens of the largest of the prompts, filled with the parts of `draft`."""
-        documents = self._joined({**dict.fromkeys(self.textless, ""), **dict(draft.documents)})
+        documents = self._joined(dict(draft.documents))
+        views = [request.documents[index] for index, _ in draft.documents]
         kept = kept_messages(self.history, draft.trimming)
         history = conversation_tokens(conversation, draft.trimming, counter)
         history = max(history, printed_tokens(kept, self.llm, counter))
         most = self._prompt(request, documents, counter) + history + self._filled_in(kept, documents, counter)
+        most += sum(attachment_tokens(view, counter) + _SPLIT * _media_sent(view) for view in views)
         if self.rule is not None:
-            repacked = self.rule.counter.count(documents) + history_tokens(kept, self.rule.counter)
+            repacked = self._repacked(documents, views, self.rule) + history_tokens(kept, self.rule.counter)
             most = max(most, self._repack_overhead + repacked)
         return most + request.fixed_tokens
 
@@ -102,7 +110,14 @@ class EngineRenderer:
         if self.rule is None or limit is None or self.prompts.one_by_one:
             return 0
         joined = self._joined({index: document.text or "" for index, document in enumerate(documents)})
-        return max(0, self.rule.counter.count(joined) - limit) if self.rule.counter.exceeds(joined, limit) else 0
+        return max(0, self._repacked(joined, documents, self.rule) - limit)
+
+    def _repacked(self, joined: str, views: Sequence[Document], rule: RepackRule) -> int:
+        """Return the tokens that LlamaIndex counts for documents when it repacks them."""
+        tokens = rule.counter.count(joined)
+        if self.prompts.reading is NodeReading.BLOCKS:
+            tokens += sum(_BLOCKS_APART + framework_media_tokens(view.attachments) for view in views)
+        return tokens
 
     def _joined(self, texts: Mapping[int, str]) -> str:
         return self.prompts.join([self.documents.render(index, text) for index, text in texts.items()])
@@ -114,7 +129,11 @@ class EngineRenderer:
 
     def _values(self, documents: str) -> dict[str, Any]:
         asked = dict.fromkeys(("query_str", "question"), self.query)
-        return {**EMPTY_SLOTS, **asked, "context_str": documents, "context_msg": documents}
+        values: dict[str, Any] = {**EMPTY_SLOTS, **asked, "context_str": documents, "context_msg": documents}
+        if self.prompts.reading is NodeReading.BLOCKS:
+            # Media are counted apart: rendered they would be loaded.
+            values["context_messages"] = [ChatMessage(content=documents)] if documents else []
+        return values
 
     def _filled_in(self, kept: Sequence[ChatMessage], documents: str, counter: TokenCounter) -> int:
         """Return the tokens that names in braces in the history add when the engine fills them in."""
@@ -127,6 +146,11 @@ class EngineRenderer:
                 filled = prompt.model_copy(update={"message_templates": messages}).format_messages(**values)
                 most = max(most, sum(counter.count(message.content or "") for message in filled))
         return max(0, most - sum(map(counter.count, texts)))
+
+
+def _media_sent(view: Document) -> int:
+    """Return how many media of a node the engine sends."""
+    return sum(attachment.tokens != 0 for attachment in view.attachments)
 
 
 def render_request(
@@ -146,11 +170,11 @@ def render_request(
     if rule is not None:
         held = max(held, history_tokens(request.settled, rule.counter))
     history = request.messages if prompts.takes_history else ()
-    views, nodes = node_views(request.nodes), request.nodes
-    printed = prompts.only_condenses or (llm is not None and reads_text(llm))
+    nodes, reading = request.nodes, prompts.reading
+    printed = prompts.only_condenses or (llm is not None and not is_chat_model(llm))
     given = ContextRequest(
         query=request.query,
-        documents=views,
+        documents=node_views(nodes, reading),
         history=PrintedMessages(history) if printed else LlamaIndexMessages(history),
         tools=model_budget.schemas,
         fixed_tokens=request.reserved + held,
@@ -161,13 +185,12 @@ def render_request(
         query=request.query,
         history=history,
         documents=(
-            NodeRendering(nodes=nodes, strips=prompts.strips)
+            NodeRendering(nodes=nodes, strips=prompts.strips, reading=reading)
             if prompts.split is None
-            else SplitNodes(nodes=nodes, split=prompts.split)
+            else SplitNodes(nodes=nodes, split=prompts.split, reading=reading)
         ),
         counter=ours if rule is None else larger(ours, rule.counter),
         limit=model_budget.budget.input_budget,
         rule=rule,
-        textless=tuple(sorted(textless_nodes(nodes, views))),
     )
     return given, renderer

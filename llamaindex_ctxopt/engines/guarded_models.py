@@ -17,8 +17,7 @@ from ctxopt_core import FitReport
 from ctxopt_core.adapters import BudgetSettings, ModelBudget
 from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.guard.llm import OptimizedLLM, guarded_view
-from llamaindex_ctxopt.models.completion_renderer import reads_text
-from llamaindex_ctxopt.models.model_settings import metadata_of, schemas_of_answer
+from llamaindex_ctxopt.models.model_settings import is_chat_model, metadata_of, schemas_of_answer
 from llamaindex_ctxopt.settings import FitSettings
 
 dispatcher = get_dispatcher(__name__)
@@ -134,7 +133,7 @@ class ModelGuards:
         """
         llm = slot.llm
         # Of a prompt that holds the whole request nothing could be cut if its query may not be.
-        prints = slot.prints or reads_text(_inner(llm))
+        prints = slot.prints or not is_chat_model(_inner(llm))
         for given, printed, guarded in self._made:
             if given is llm and printed is prints:
                 return guarded

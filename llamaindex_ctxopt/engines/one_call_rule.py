@@ -14,10 +14,15 @@ import llama_index.core
 from llama_index.core import Settings
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.constants import DEFAULT_NUM_OUTPUTS
-from llama_index.core.indices.prompt_helper import PromptHelper
+from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
 from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
-from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, SelectorPromptTemplate
+from llama_index.core.prompts import (
+    BasePromptTemplate,
+    ChatPromptTemplate,
+    RichPromptTemplate,
+    SelectorPromptTemplate,
+)
 from llama_index.core.prompts.prompt_utils import get_biggest_prompt, get_empty_prompt_messages, get_empty_prompt_txt
 
 from ctxopt_core import CallableCounter, ContextBudget, TokenCounter
@@ -40,7 +45,9 @@ class RepackRule:
     chunk_limit: int | None = None
 
 
-def repack_rule(llm: LLM | None, budget: ContextBudget, kept: PromptHelper | None = None) -> RepackRule | None:
+def repack_rule(
+    llm: LLM | None, budget: ContextBudget, kept: PromptHelper | ChatPromptHelper | None = None
+) -> RepackRule | None:
     """Return the rule that a synthesizer with `llm` will use; None where no window is known.
 
     As in LlamaIndex, the prompt helper that a synthesizer was made with decides first, and then one that the user has
@@ -53,7 +60,7 @@ def repack_rule(llm: LLM | None, budget: ContextBudget, kept: PromptHelper | Non
         kept: The prompt helper of the synthesizer, if it is known.
     """
     helper = kept or Settings._prompt_helper  # noqa: SLF001
-    if isinstance(helper, PromptHelper):
+    if isinstance(helper, (PromptHelper, ChatPromptHelper)):
         return RepackRule(
             limit=helper.context_window - helper.num_output,
             counter=_counter_of(helper),
@@ -66,7 +73,7 @@ def repack_rule(llm: LLM | None, budget: ContextBudget, kept: PromptHelper | Non
     return None if window is None else RepackRule(limit=window - answer, counter=framework_counter())
 
 
-def _counter_of(helper: PromptHelper) -> TokenCounter:
+def _counter_of(helper: PromptHelper | ChatPromptHelper) -> TokenCounter:
     tokenizer: Callable[[str], Sequence[object]] = helper._token_counter.tokenizer  # noqa: SLF001
     if tokenizer is llama_index.core.global_tokenizer:
         return framework_counter()
@@ -78,7 +85,7 @@ def prompt_tokens(prompts: Sequence[BasePromptTemplate], query: str, llm: LLM | 
     largest = get_biggest_prompt([prompt.partial_format(query_str=query) for prompt in prompts])
     if isinstance(largest, SelectorPromptTemplate):
         largest = largest.select(llm=llm)
-    if isinstance(largest, ChatPromptTemplate):
+    if isinstance(largest, (ChatPromptTemplate, RichPromptTemplate)):
         tokens = history_tokens(get_empty_prompt_messages(largest), counter)
     else:
         tokens = counter.count(get_empty_prompt_txt(largest))

@@ -34,6 +34,7 @@ class OpenTurn:
         messages: The conversation before the question, as it was read.
         kept: The messages that were kept of it.
         handed_out: The list that the engine holds, where the history was decided first.
+        asked_once_more: Whether the engine asks for the history only once more, which ends the turn.
     """
 
     owner: ref[object]
@@ -41,6 +42,7 @@ class OpenTurn:
     messages: Sequence[ChatMessage]
     kept: Sequence[ChatMessage]
     handed_out: ref[HandedOutHistory] | None = None
+    asked_once_more: bool = False
 
     def has_decided(self, query: str, messages: Sequence[ChatMessage]) -> bool:
         """Return whether the history for this query was fitted with the documents already.

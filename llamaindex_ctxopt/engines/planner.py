@@ -49,7 +49,8 @@ class Planner:
        same query, returns what was kept then.
     2. History first: `history` keeps tokens free for as many documents as there were in the last turn, within their
        share. `pack_nodes` then fits both at once, and changes the list that the engine holds to what is kept. If the
-       engine has copied that list, it keeps what it has, and the documents are fitted beside that.
+       engine has copied that list, it keeps what it has, and the documents are fitted beside that. An engine that asks
+       again, as the multimodal one does, gets what was kept.
     3. `close_turn` ends a turn, as a new message in the memory does. An open turn belongs to its thread or task; others
        do not see it.
     4. It belongs to one conversation, and keeps the memory of that alive: without it, documents would be fitted beside
@@ -147,6 +148,9 @@ class Planner:
             if held is not None:
                 held.become(fitted.messages)
             opened = None
+            if fitting.prompts.asks_again:
+                kept = turn.kept if held is None else fitted.messages
+                opened = replace(turn, kept=kept, handed_out=None, asked_once_more=True)
         else:
             fitted = self._fit(fitting, EngineRequest(query=query, nodes=nodes, messages=messages))
             opened = OpenTurn(owner=ref(self), query=query, messages=messages, kept=fitted.messages)
@@ -157,7 +161,7 @@ class Planner:
         self, messages: Sequence[ChatMessage], query: str | None, prefix: int, turn: OpenTurn | None
     ) -> tuple[list[ChatMessage], OpenTurn | None]:
         if query is not None and turn is not None and turn.has_decided(query, messages):
-            return list(map(copied, turn.kept)), turn
+            return list(map(copied, turn.kept)), None if turn.asked_once_more else turn
         fitting = self.plan.history
         if query is None or fitting is None or self._ends_with(messages, query):
             kept, report = self.plan.fit_conversation(messages, prefix)

@@ -14,6 +14,7 @@ from llamaindex_ctxopt.guard.request_in_flight import InFlight
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages
 from llamaindex_ctxopt.models.call_schemas import schemas_of_call, settings_of_call
 from llamaindex_ctxopt.models.completion_renderer import CompletionRenderer, printer_of, renderer_of_messages
+from llamaindex_ctxopt.refusals import in_words_of_front, remedies_of
 from llamaindex_ctxopt.settings import FitSettings
 
 
@@ -40,7 +41,8 @@ class GuardedCall:
         Raises:
             ValueError: Neither the model nor the settings say how large the window is.
         """
-        model_budget = settings.model_budget(settings_of_call(llm, arguments), schemas_of_call(llm, arguments))
+        asked = settings_of_call(llm, arguments, settings.limits)
+        model_budget = settings.model_budget(asked, schemas_of_call(llm, arguments))
         return cls(llm=llm, settings=settings, model_budget=model_budget, printer=printer_of(llm))
 
     def fit(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False) -> tuple[Any, InFlight, FitReport]:
@@ -72,23 +74,28 @@ class GuardedCall:
     def _fit(self, messages: Sequence[ChatMessage], renderer: RequestRenderer) -> tuple[list[ChatMessage], FitReport]:
         budget, counter, options = self.model_budget.budget, self.model_budget.counter, self.settings.options
         try:
-            fitted = fit_with(self._request(messages), budget, counter, renderer, options)
+            with in_words_of_front(budget):
+                fitted = fit_with(self._request(messages), budget, counter, renderer, options)
         except ContextBudgetError as error:
             if "query" not in options.protect or not error.costs.get("query"):
                 raise
-            message = (
-                f"{error}; the query, which is the prompt of a completion or the last user message of a chat, is not "
-                "cut: `protect=()` cuts it to its head and its tail"
+            problem = (
+                f"{error.problem}; the query, which is the prompt of a completion or the last user message of a chat, "
+                "is not cut: `protect=()` cuts it to its head and its tail"
             )
             raise ContextBudgetError(
-                message, needed=error.needed, available=error.available, costs=error.costs
+                problem,
+                needed=error.needed,
+                available=error.available,
+                costs=error.costs,
+                remedies=error.remedies,
             ) from error
         if fitted.unchanged:
             return messages if isinstance(messages, list) else list(messages), fitted.report
         kept = kept_messages(messages, fitted.history)
         if not kept:
-            message = "not one of the messages has room; use a larger context window or a shorter input"
-            raise ContextBudgetError(message, available=budget.input_budget)
+            message = f"not one of the messages has room in the input budget of {budget.input_budget:,} tokens"
+            raise ContextBudgetError(message, available=budget.input_budget, remedies=remedies_of(budget))
         return kept, fitted.report
 
     def _request(self, messages: Sequence[ChatMessage]) -> ContextRequest:

@@ -23,7 +23,7 @@ from llama_index.core.llms.structured_llm import StructuredLLM
 from ctxopt_core.adapters import BudgetSettings, OptimizedModel, empty_model, in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
-from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER
+from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER, metadata_of
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
 if TYPE_CHECKING:
@@ -103,8 +103,11 @@ class OptimizedLLM(OptimizedModel, _LLM):
 
     @property
     def metadata(self) -> LLMMetadata:
-        """The metadata by which LlamaIndex plans requests: those of the LLM, within the limits of the settings."""
-        return planned_metadata(self.plain_metadata, self.fit_settings.limits)
+        """The metadata by which LlamaIndex plans requests: those of the LLM, within the limits of the settings.
+
+        Where the LLM cannot say them, and the settings give a limit, that limit and its class say them.
+        """
+        return planned_metadata(metadata_of(self) or self.plain_metadata, self.fit_settings.limits)
 
     @property
     def plain_metadata(self) -> LLMMetadata:

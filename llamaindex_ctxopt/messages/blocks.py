@@ -1,37 +1,29 @@
 """The blocks of a LlamaIndex message: what is text to cut, text to keep, calls and attachments.
 
-Media are never resolved, since that would download them; each has a flat number of tokens, never less than what
-LlamaIndex counts for it where it does not know its length.
+Media are never resolved, since that would download them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, TypeGuard
 
 from llama_index.core.base.llms.types import (
-    AudioBlock,
     BaseContentBlock,
     CachePoint,
     CitableBlock,
     CitationBlock,
-    DocumentBlock,
-    ImageBlock,
     TextBlock,
     ThinkingBlock,
     ToolCallBlock,
-    VideoBlock,
 )
 
 from ctxopt_core import Attachment, ToolCall
 from ctxopt_core.adapters import (
-    ALLOWANCES,
     ATTACHMENT_OMITTED,
     MEDIA_KEYS,
-    AttachmentKind,
     Content,
     ContentBuilder,
     Shortened,
@@ -40,20 +32,7 @@ from ctxopt_core.adapters import (
     sealed_characters,
     verbatim_texts,
 )
-
-# Tokens that LlamaIndex counts for one of them, whatever its size, where it does not know its length.
-FRAMEWORK_MEDIA_TOKENS: Mapping[type[BaseContentBlock], int] = MappingProxyType(
-    {ImageBlock: 2125, AudioBlock: 256, VideoBlock: 2048, DocumentBlock: 512}
-)
-_KINDS: Mapping[type[BaseContentBlock], AttachmentKind] = MappingProxyType(
-    {ImageBlock: "image", AudioBlock: "audio", VideoBlock: "video", DocumentBlock: "file"}
-)
-_ATTACHMENTS: Mapping[type[BaseContentBlock], Attachment] = MappingProxyType(
-    {
-        media: Attachment(kind=kind, tokens=max(ALLOWANCES[kind], FRAMEWORK_MEDIA_TOKENS[media]))
-        for media, kind in _KINDS.items()
-    }
-)
+from llamaindex_ctxopt.messages.media import attachment_of_block, media_kind
 
 
 def take_apart_blocks(blocks: Sequence[Any]) -> Content:
@@ -82,11 +61,6 @@ def put_blocks_together(blocks: Sequence[Any], texts: Sequence[str], cut: Shorte
     return list(_left_of(blocks, iter(texts), cut))
 
 
-def media_kind(block: BaseContentBlock) -> type[BaseContentBlock] | None:
-    """Return which kind of media a block is; None for any other block."""
-    return next((kind for kind in _KINDS if isinstance(block, kind)), None)
-
-
 def _add(block: Any, found: ContentBuilder) -> None:
     if isinstance(block, TextBlock):
         found.texts.append(block.text or "")
@@ -99,7 +73,7 @@ def _add(block: Any, found: ContentBuilder) -> None:
     elif isinstance(block, (CitableBlock, CitationBlock)):
         _add_cited(block, found)
     elif media := media_kind(block):
-        found.attachments.append(_ATTACHMENTS[media])
+        found.attachments.append(attachment_of_block(block, media))
     elif isinstance(block, BaseContentBlock):
         _add_unknown(block, found)
     else:
@@ -145,7 +119,7 @@ def _add_cited(block: CitableBlock | CitationBlock, found: ContentBuilder) -> No
         if isinstance(nested, TextBlock):
             found.verbatim.append(nested.text)
         elif media := media_kind(nested):
-            found.attachments.append(replace(_ATTACHMENTS[media], fixed=True))
+            found.attachments.append(replace(attachment_of_block(nested, media), fixed=True))
 
 
 def call_of_block(block: ToolCallBlock) -> ToolCall:

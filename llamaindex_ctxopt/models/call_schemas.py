@@ -11,22 +11,23 @@ from llama_index.core.bridge.pydantic import BaseModel, TypeAdapter
 from llama_index.core.llms import LLM
 from llama_index.core.tools import BaseTool, FunctionTool
 
-from ctxopt_core.adapters import ModelInfo, schema_texts, schemas_in
-from llamaindex_ctxopt.models.model_settings import settings_of
+from ctxopt_core.adapters import BudgetSettings, ModelInfo, schema_texts, schemas_in
+from llamaindex_ctxopt.models.model_settings import NO_LIMITS, settings_of
 
 # Classes whose response format is cached, since a schema is slow to make. An application with more such classes would
 # make them again at each call; a larger cache keeps more classes alive.
 _CLASSES_REMEMBERED = 256
 
 
-def settings_of_call(llm: LLM, arguments: Mapping[str, Any]) -> ModelInfo:
+def settings_of_call(llm: LLM, arguments: Mapping[str, Any], limits: BudgetSettings = NO_LIMITS) -> ModelInfo:
     """Return what the model that is called says about itself.
 
     Args:
         llm: The model.
         arguments: The arguments of the call, which may name another model or another answer limit.
+        limits: The limits of the user; where they say how much fits, the model is not asked.
     """
-    return settings_of(llm).called_with(_sent_with(llm, arguments))
+    return settings_of(llm, limits).called_with(_sent_with(llm, arguments))
 
 
 def schemas_of_call(llm: LLM, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any] | str, ...]:

@@ -7,19 +7,12 @@ from dataclasses import dataclass
 
 from llama_index.core.base.llms.generic_utils import messages_to_prompt
 from llama_index.core.llms import LLM, ChatMessage
-from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 
 from ctxopt_core import ChatRenderer, ContextRequest, PlainDocuments, RequestRenderer, TokenCounter
 from ctxopt_core.adapters import CountedConversation, Draft, message_tokens, schema_tokens
 from llamaindex_ctxopt.messages.message_views import kept_messages, view_of
-from llamaindex_ctxopt.models.model_settings import metadata_of
-
-
-def reads_text(llm: LLM) -> bool:
-    """Return whether a model is sent one string, even for messages."""
-    metadata = metadata_of(llm)
-    return isinstance(llm, CustomLLM) or (metadata is not None and not metadata.is_chat_model)
+from llamaindex_ctxopt.models.model_settings import is_chat_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,4 +71,4 @@ def sent_tokens(messages: Sequence[ChatMessage], llm: LLM | None, counter: Token
 def printer_of(llm: LLM | None) -> Callable[[Sequence[ChatMessage]], str] | None:
     """Return what joins messages into one string for a model; None for one that is sent messages, or is not known."""
     llm = llm.llm if isinstance(llm, StructuredLLM) else llm
-    return None if llm is None or not reads_text(llm) else llm.messages_to_prompt or messages_to_prompt
+    return None if llm is None or is_chat_model(llm) else llm.messages_to_prompt or messages_to_prompt

@@ -23,8 +23,9 @@ from llama_index.core.base.llms.types import (
 
 from ctxopt_core import TiktokenCounter, TokenCounter, counter_for
 from ctxopt_core.adapters import TOKENS_PER_MESSAGE, TOOL_ROLES, arguments_text
-from llamaindex_ctxopt.messages.blocks import FRAMEWORK_MEDIA_TOKENS, media_kind, take_apart_blocks
+from llamaindex_ctxopt.messages.blocks import take_apart_blocks
 from llamaindex_ctxopt.messages.legacy_tool_calls import function_of, raw_calls
+from llamaindex_ctxopt.messages.media import FRAMEWORK_MEDIA_TOKENS, media_kind
 
 # In tokens, as in LlamaIndex's `TokenCounter`. With other values the number of its calls would be predicted wrong.
 TOKENS_PER_CALL = 3  # added for each tool call

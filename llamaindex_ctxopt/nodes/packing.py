@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from llama_index.core.schema import NodeWithScore
 
-from ctxopt_core import ContextBudgetError, DocumentPolicy, FitReport, Packing
-from ctxopt_core.adapters import ModelBudget, packed_report
+from ctxopt_core import (
+    ContextBudgetError,
+    Document,
+    DocumentPolicy,
+    FitReport,
+    Packing,
+    TokenCounter,
+    pack_documents,
+)
+from ctxopt_core.adapters import ModelBudget, attachment_tokens, is_blank, packed_report, rules_of
+from llamaindex_ctxopt.nodes.node_reading import NodeReading
 from llamaindex_ctxopt.nodes.rendering import NodeRendering, node_views, with_texts
-from llamaindex_ctxopt.nodes.selection import NodesToPack, carries_media, choose, choose_least, textless_nodes
+from llamaindex_ctxopt.refusals import NODES
 
 BEST_ONLY = "the policy keeps no node; as much of the best one is kept as fits, since without any no model is asked"
 _ALL_BLANK = "all nodes are blank; one is kept, since without any node no model is asked"
@@ -34,7 +43,13 @@ class PackedNodes:
 
 
 def pack_nodes(
-    nodes: Sequence[NodeWithScore], query: str, max_tokens: int, model_budget: ModelBudget, policy: DocumentPolicy
+    nodes: Sequence[NodeWithScore],
+    query: str,
+    max_tokens: int,
+    model_budget: ModelBudget,
+    policy: DocumentPolicy,
+    *,
+    reading: NodeReading = NodeReading.ANY,
 ) -> PackedNodes:
     """Choose nodes that have at most `max_tokens` tokens as a response synthesizer joins them.
 
@@ -42,10 +57,10 @@ def pack_nodes(
 
     * Where the policy would keep none, for the budget or for `min_score`, the best node is kept, in part if need be.
     * Where all nodes are blank, the first one that fits is kept as it is.
-    * Where not one word of any node fits, that is a `ContextBudgetError`.
+    * Where not one word or medium of any node fits, that is a `ContextBudgetError`.
 
-    A blank node with an image, a recording or a video is not empty: it stays in its place and costs the tokens of the
-    metadata that it shows. The tokens of the medium itself are not known here, and the report says so.
+    Media cost what the provider of the model publishes, by what is known of them without a download, or an allowance. A
+    node that is kept, whole or in part, keeps its media.
 
     Args:
         nodes: The retrieved nodes; they are not changed.
@@ -53,61 +68,113 @@ def pack_nodes(
         max_tokens: The limit for all kept nodes together, in tokens.
         model_budget: The counter, and the window for the report.
         policy: How nodes are chosen.
+        reading: What the engine sends of a node.
 
     Raises:
-        ContextBudgetError: Not one word of any node fits.
+        ContextBudgetError: Not one word or medium of any node fits.
         TypeError: An item is not a `NodeWithScore`, or a score is no number.
         ValueError: A template of a node cannot be formatted.
     """
-    views = node_views(nodes)
-    given = NodesToPack(
-        nodes=nodes,
-        views=views,
-        rendering=NodeRendering(nodes=nodes),
-        textless=textless_nodes(nodes, views),
-        counter=model_budget.counter,
-        query=query,
-        max_tokens=max_tokens,
-    )
-    packing, notes = _packed(given, policy)
-    kept = with_texts(nodes, packing.kept, packing.texts)
-    if carriers := sum(carries_media(item.node) for item in kept):
-        notes = (*notes, f"{carriers} of the kept nodes carry media, of which nothing is counted")
+    views = node_views(nodes, reading)
+    given = _Nodes(views=views, rendering=NodeRendering(nodes=nodes, reading=reading), counter=model_budget.counter)
+    packing, notes = _packed(given, query, max_tokens, policy)
     report = packed_report(
         views,
         packing,
         max_tokens,
         model_budget,
-        count_before=lambda: given.joined_tokens(range(len(nodes)), {}),
-        notes=notes,
+        count_before=lambda: given.joined_tokens(range(len(nodes))),
+        notes=(*notes, *media_notes([views[index] for index in packing.kept], model_budget.counter)),
     )
-    return PackedNodes(nodes=kept, kept=tuple(packing.kept), report=report)
+    return PackedNodes(nodes=with_texts(nodes, packing.kept, packing.texts), kept=packing.kept, report=report)
 
 
-def _packed(given: NodesToPack, policy: DocumentPolicy) -> tuple[Packing, tuple[str, ...]]:
-    """Return what the policy keeps; where that is no text at all, the best of what can be kept."""
-    packing, readable = choose(given, policy), set(given.readable)
-    if not given.nodes or readable.intersection(packing.kept):
+def least_policy(policy: DocumentPolicy) -> DocumentPolicy:
+    """Return the policy that keeps the best part of the best node that any of fits, whatever its score is."""
+    return replace(policy, selection="score", passages=True, min_score=None, max_documents=1)
+
+
+def shows_nothing(views: Sequence[Document], kept: Iterable[int], counter: TokenCounter) -> bool:
+    """Return whether a model would be sent nothing of the kept nodes although there is one with text or media."""
+    return not any(_is_sent(views[index], counter) for index in kept) and any(_is_sent(view, counter) for view in views)
+
+
+def only_sent(views: Sequence[Document], counter: TokenCounter) -> tuple[Document, ...]:
+    """Return views in which nodes of which the model is sent nothing are blank, so that they take no place."""
+    return tuple(view if _is_sent(view, counter) else replace(view, attachments=()) for view in views)
+
+
+def media_notes(kept: Sequence[Document], counter: TokenCounter) -> tuple[str, ...]:
+    """Return what a report says of the media of kept nodes."""
+    attachments = [attachment for view in kept for attachment in view.attachments]
+    sent = [attachment for attachment in attachments if attachment.tokens != 0]
+    notes: list[str] = []
+    if sent:
+        rules = rules_of(counter)
+        tokens, unknown = (
+            sum(map(rules.attachment_tokens, sent)),
+            sum(rules.known_tokens(each) is None for each in sent),
+        )
+        note = f"media of the kept nodes have {tokens:,} tokens"
+        notes.append(f"{note}, which is an allowance for {unknown:,} of {len(sent):,}" if unknown else note)
+    if free := len(attachments) - len(sent):
+        notes.append(f"{free:,} media of the kept nodes are not sent by this engine, and count nothing")
+    return tuple(notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Nodes:
+    """Nodes as they are counted.
+
+    Args:
+        views: Their views.
+        rendering: Renders a node as the prompt contains it.
+        counter: Counts tokens.
+    """
+
+    views: Sequence[Document]
+    rendering: NodeRendering
+    counter: TokenCounter
+
+    def joined_tokens(self, kept: Sequence[int], texts: Mapping[int, str] = MappingProxyType({})) -> int:
+        """Return the tokens of nodes as the prompt joins them; nodes that show nothing are left out."""
+        shown = (self.rendering.render(i, texts.get(i, self.views[i].text or "")) for i in kept)
+        media = sum(attachment_tokens(self.views[index], self.counter) for index in kept)
+        return self.counter.count(self.rendering.separator.join(filter(None, shown))) + media
+
+
+def _is_sent(view: Document, counter: TokenCounter) -> bool:
+    return bool((view.text or "").strip()) or attachment_tokens(view, counter) > 0
+
+
+def _packed(given: _Nodes, query: str, max_tokens: int, policy: DocumentPolicy) -> tuple[Packing, tuple[str, ...]]:
+    """Return what the policy keeps; where a model would be sent nothing of it, the best of what can be kept."""
+
+    def packed(chosen: DocumentPolicy, views: Sequence[Document] = given.views) -> Packing:
+        counter = given.counter
+        return pack_documents(views, max_tokens, counter, query=query, policy=chosen, rendering=given.rendering)
+
+    packing, indices = packed(policy), range(len(given.views))
+    if not indices or (packing.kept and not shows_nothing(given.views, packing.kept, given.counter)):
         return packing, ()
-    if packing.kept and not any(packing.dropped.get(index) == "budget" for index in readable):
-        return packing, ()
-    if readable:
-        least = choose_least(given, policy)
-        if readable.intersection(least.kept):
+    if not all(map(is_blank, given.views)):
+        least = packed(least_policy(policy), only_sent(given.views, given.counter))
+        if least.kept and not shows_nothing(given.views, least.kept, given.counter):
             return least, (BEST_ONLY,)
         if packing.kept:
             return packing, (_NO_TEXT_FITS,)
     else:
-        for index in range(len(given.nodes)):
-            tokens = given.joined_tokens((index,), {})
-            if tokens <= given.max_tokens:
+        for index in indices:
+            tokens = given.joined_tokens((index,))
+            if tokens <= max_tokens:
                 dropped = {other: why for other, why in packing.dropped.items() if other != index}
                 packing = replace(packing, kept=(index,), tokens=tokens, dropped=MappingProxyType(dropped))
                 return packing, (_ALL_BLANK,)
-    without_text = (given.joined_tokens((index,), {index: ""}) for index in range(len(given.nodes)))
-    needed = max(min(without_text), given.max_tokens) + 1
+    least_tokens = (given.joined_tokens((index,), {index: ""}) for index in indices)
+    needed = max(min(least_tokens), max_tokens) + 1
     message = (
-        f"no node fits into {given.max_tokens:,} tokens, not even one word of one, which needs at least {needed:,} "
-        "with its metadata; raise the budget, or keep metadata out by `excluded_llm_metadata_keys` of the nodes"
+        f"no node fits into {max_tokens:,} tokens, not even one word of one, which needs at least {needed:,} "
+        "with its metadata and media"
     )
-    raise ContextBudgetError(message, needed=needed, available=given.max_tokens)
+    remedies = {NODES: "a larger budget", "metadata": "`excluded_llm_metadata_keys` of the nodes to keep metadata out"}
+    raise ContextBudgetError(message, needed=needed, available=max_tokens, remedies=remedies)

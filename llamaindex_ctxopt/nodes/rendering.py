@@ -9,7 +9,6 @@ from typing import Any
 from llama_index.core.schema import (
     BaseNode,
     MediaResource,
-    MetadataMode,
     Node,
     NodeRelationship,
     NodeWithScore,
@@ -18,8 +17,11 @@ from llama_index.core.schema import (
 )
 
 from ctxopt_core import Document
+from llamaindex_ctxopt.messages.media import attachments_of_node
+from llamaindex_ctxopt.nodes.node_reading import BLOCK_SEPARATOR, NodeReading, own_text
 
 SEPARATOR = "\n\n"
+_LABEL = "Source 10:\n"  # how a `CitationQueryEngine` begins a source; more digits have as many tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +31,18 @@ class NodeRendering:
     Args:
         nodes: The nodes as they were given.
         strips: Whether white space at the ends of each node is left out.
+        reading: What the engine sends of a node.
     """
-
-    separator = SEPARATOR
 
     nodes: Sequence[NodeWithScore]
     strips: bool = True
+    reading: NodeReading = NodeReading.TEXTS
     _given: dict[int, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def separator(self) -> str:
+        """What stands between two nodes."""
+        return BLOCK_SEPARATOR if self.reading is NodeReading.BLOCKS else SEPARATOR
 
     def render(self, index: int, text: str) -> str:
         """Return node `index` as the prompt contains it when its text is `text`.
@@ -45,9 +52,13 @@ class NodeRendering:
         """
         node = self.nodes[index].node
         if index not in self._given:
-            self._given[index] = (own_text(node), shown_text(node, strips=self.strips))
+            self._given[index] = (self.reading.text(node), self._shown(node))
         own, shown = self._given[index]
-        return shown if text == own else shown_text(_node_with_text(node, text), strips=self.strips)
+        return shown if text == own else self._shown(_node_with_text(node, text))
+
+    def _shown(self, node: BaseNode) -> str:
+        shown = self.reading.shown(node)
+        return shown.strip() if self.strips else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,21 +68,38 @@ class SplitNodes:
     Args:
         nodes: The nodes as they were given.
         split: Makes the sources of nodes. Each begins with its number, which has a token or two wherever it is.
+        reading: What the engine sends of a node.
     """
-
-    separator = SEPARATOR
 
     nodes: Sequence[NodeWithScore]
     split: Callable[[list[NodeWithScore]], list[NodeWithScore]]
+    reading: NodeReading = NodeReading.TEXTS
+
+    @property
+    def separator(self) -> str:
+        """What stands between two nodes."""
+        return BLOCK_SEPARATOR if self.reading is NodeReading.BLOCKS else SEPARATOR
 
     def render(self, index: int, text: str) -> str:
         """Return the sources of node `index` as the prompt contains them when its text is `text`."""
-        sources = self.split([with_text(self.nodes[index], text)])
-        return SEPARATOR.join(shown_text(source.node) for source in sources)
+        given = self.nodes[index]
+        if self.reading is not NodeReading.BLOCKS:
+            sources = self.split([with_text(given, text)])
+            return self.separator.join(self.reading.shown(source.node).strip() for source in sources)
+        # The blocks of a node with media would be loaded. Without them it has the same texts, and each medium becomes
+        # a source that shows the metadata of the node.
+        plain = _without_media(given.node, text)
+        shown = [self.reading.shown(source.node) for source in self.split([NodeWithScore(node=plain)])]
+        shown += [f"{_LABEL} {self.reading.shown(_without_media(plain, ''))}"] * len(attachments_of_node(given.node))
+        return self.separator.join(filter(None, shown))
 
 
-def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
+def node_views(nodes: Sequence[Any], reading: NodeReading = NodeReading.TEXTS) -> tuple[Document, ...]:
     """Return views of nodes, in the same order. A node without a score has a view without one.
+
+    Args:
+        nodes: The nodes.
+        reading: What the engine sends of a node.
 
     Raises:
         TypeError: `nodes` is no list of `NodeWithScore`, or a score is no number.
@@ -91,30 +119,17 @@ def node_views(nodes: Sequence[Any]) -> tuple[Document, ...]:
         # A list of sources does not say which of them the text is from.
         cut_from = node.relationships.get(NodeRelationship.SOURCE)
         source = cut_from.node_id if isinstance(cut_from, RelatedNodeInfo) else None
-        views.append(Document(text=own_text(node), id=node.node_id, score=item.score, source=source))
-    return tuple(views)
-
-
-def own_text(node: BaseNode) -> str:
-    """Return the text of a node that can be cut, without any metadata."""
-    return node.get_content(metadata_mode=MetadataMode.NONE) or ""
-
-
-def shown_text(node: BaseNode, *, strips: bool = True) -> str:
-    """Return what an LLM sees of a node, metadata included, usually without white space at its ends.
-
-    Raises:
-        ValueError: A template of the node cannot be formatted.
-    """
-    try:
-        shown = node.get_content(metadata_mode=MetadataMode.LLM) or ""
-    except (KeyError, IndexError, ValueError) as error:
-        message = (
-            f"node {node.node_id!r} cannot be rendered, {type(error).__name__}; its `text_template` may only name "
-            "{content} and {metadata_str}, its `metadata_template` {key} and {value}: write other braces twice"
+        views.append(
+            Document(
+                text=reading.text(node),
+                id=node.node_id,
+                score=item.score,
+                source=source,
+                attachments=reading.attachments(node),
+                from_pipeline=True,
+            )
         )
-        raise ValueError(message) from error
-    return shown.strip() if strips else shown
+    return tuple(views)
 
 
 def with_texts(nodes: Sequence[NodeWithScore], kept: Iterable[int], texts: Mapping[int, str]) -> list[NodeWithScore]:
@@ -142,3 +157,14 @@ def _node_with_text(node: BaseNode, text: str) -> BaseNode:
     copied = node.model_copy(update=own)
     copied.set_content(text)
     return copied
+
+
+def _without_media(node: BaseNode, text: str) -> Node:
+    """Return a node with the metadata of another, a text and nothing else."""
+    return Node(
+        text_resource=MediaResource(text=text) if text else None,
+        metadata=dict(node.metadata),
+        excluded_llm_metadata_keys=list(node.excluded_llm_metadata_keys),
+        metadata_template=node.metadata_template,
+        metadata_separator=node.metadata_separator,
+    )

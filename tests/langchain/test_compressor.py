@@ -91,9 +91,14 @@ def test_i2_the_budget_holds_for_documents_as_the_prompt_will_hold_them(settings
     ("arrange", "settings", "kept"),
     [
         pytest.param(lambda found: found, {}, ["a", "b"], id="best-first"),
-        pytest.param(lambda found: found[::-1], {}, ["a", "b"], id="best-last"),
-        pytest.param(lambda found: [found[i] for i in (2, 0, 3, 1)], {}, ["a", "b"], id="mixed"),
-        pytest.param(lambda found: found[::-1], {"reading_order": "original"}, ["b", "a"], id="read-as-they-came"),
+        pytest.param(lambda found: found[::-1], {"ranking": "score"}, ["a", "b"], id="best-last"),
+        pytest.param(lambda found: [found[i] for i in (2, 0, 3, 1)], {"ranking": "score"}, ["a", "b"], id="mixed"),
+        pytest.param(
+            lambda found: found[::-1],
+            {"ranking": "score", "reading_order": "original"},
+            ["b", "a"],
+            id="read-as-they-came",
+        ),
         pytest.param(lambda found: found, {"score_order": "lower"}, ["d", "c"], id="distances"),
     ],
 )

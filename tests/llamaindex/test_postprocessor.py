@@ -77,9 +77,14 @@ async def test_i5_20973_19379_the_async_way_keeps_the_same() -> None:
     ("arrange", "settings", "kept"),
     [
         pytest.param(lambda found: found, {}, ["0", "1"], id="best-first"),
-        pytest.param(lambda found: found[::-1], {}, ["0", "1"], id="best-last"),
-        pytest.param(lambda found: [found[i] for i in (2, 0, 3, 1)], {}, ["0", "1"], id="mixed"),
-        pytest.param(lambda found: found[::-1], {"reading_order": "original"}, ["1", "0"], id="read-as-they-came"),
+        pytest.param(lambda found: found[::-1], {"ranking": "score"}, ["0", "1"], id="best-last"),
+        pytest.param(lambda found: [found[i] for i in (2, 0, 3, 1)], {"ranking": "score"}, ["0", "1"], id="mixed"),
+        pytest.param(
+            lambda found: found[::-1],
+            {"ranking": "score", "reading_order": "original"},
+            ["1", "0"],
+            id="read-as-they-came",
+        ),
         pytest.param(lambda found: found, {"score_order": "lower"}, ["3", "2"], id="distances"),
     ],
 )

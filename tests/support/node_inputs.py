@@ -23,7 +23,7 @@ from llama_index.core.schema import (
 )
 from pydantic import Field
 
-from request_tokens import count_text
+from request_tokens import MEDIA_ALLOWANCE, count_text
 
 TOPICS = ("kiln", "orchard", "ferry", "lantern", "beehive", "anvil", "loom", "quarry", "mill", "chapel")
 
@@ -145,6 +145,12 @@ def joined(kept: Sequence[NodeWithScore]) -> str:
 
 
 def joined_tokens(kept: Sequence[NodeWithScore], encoding: str = "o200k_base") -> int:
+    """Return the tokens of what an engine sends of nodes: the texts, and an allowance for each `ImageNode`."""
+    images = sum(isinstance(item.node, ImageNode) for item in kept)
+    return text_tokens(kept, encoding) + images * MEDIA_ALLOWANCE["image"]
+
+
+def text_tokens(kept: Sequence[NodeWithScore], encoding: str = "o200k_base") -> int:
     """Return the tokens of what a response synthesizer puts into its prompt."""
     return count_text(joined(kept), encoding)
 

@@ -10,6 +10,7 @@ from typing import Unpack
 
 from ctxopt_core.budget.shares import Shares
 from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.models.catalog import builtin_index
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices, read_prices
 from ctxopt_core.models.resolve_window import WindowOptions, resolve_window
@@ -167,9 +168,19 @@ class ContextBudget:
         if self.input_budget == self.target_tokens:
             return ("target_tokens",)
         if self.input_budget == self.max_input_tokens:
-            of_model = self.window is not None and self.window.max_input_tokens == self.max_input_tokens
-            return ("context_window" if of_model else "max_input_tokens",)
+            return ("context_window" if self._is_limited_by_model else "max_input_tokens",)
         return ("context_window", *(name for name in ("output_reserve", "safety_margin") if getattr(self, name)))
+
+    @property
+    def _is_limited_by_model(self) -> bool:
+        """Whether `max_input_tokens` is what the model takes, and not what the caller has given beside its name."""
+        window = self.window
+        if window is None or window.max_input_tokens != self.max_input_tokens:
+            return False
+        if window.source != "explicit":
+            return True
+        row = builtin_index().find(window.model)
+        return row is not None and row.max_input_tokens == self.max_input_tokens
 
     def should_act(self, count: int) -> bool:
         """Return whether a request of `count` tokens reaches `trigger` times the input budget, so that it is fitted.

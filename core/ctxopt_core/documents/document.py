@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ctxopt_core.messages.message import Attachment
+
 
 def is_blank(document: Document) -> bool:
-    """Return whether a document has no text but white space."""
-    return not document.text or document.text.isspace()
+    """Return whether a document has no text but white space, and no attachments."""
+    return not document.attachments and (not document.text or document.text.isspace())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,10 @@ class Document:
         score: The relevance score of the retriever; None or NaN rank last.
         source: The document that a chunk was cut from. Overlapping chunks of one source are joined.
         metadata: Anything else. Never read by the core.
+        attachments: The images, recordings and files that are sent with it. A document that is kept, whole or in part,
+            keeps them all; one with attachments and without text is not blank.
+        from_pipeline: Whether it comes from a framework's pipeline, of which a stage may have put the documents into
+            another order than that of their scores; see `ranking` of `DocumentPolicy`.
 
     Raises:
         TypeError: `text` is no string, or `score` is no number.
@@ -37,6 +43,8 @@ class Document:
     score: float | None = None
     source: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    attachments: tuple[Attachment, ...] = field(default=(), repr=False)
+    from_pipeline: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):

@@ -43,7 +43,8 @@ def duplicates(documents: Sequence[Document], order: Sequence[int]) -> dict[int,
       number, a name or a "not" that the better one lacks does;
     - has the same id: the same document, or another version of it.
 
-    The time is linear in the characters. Blank documents are ignored. `order` has the best document first.
+    The time is linear in the characters. Blank documents are ignored, and of documents with attachments the texts.
+    `order` has the best document first.
     """
     bests: dict[str, int] = {}
     same_id: dict[int, int] = {}
@@ -71,6 +72,8 @@ def _replacements(documents: Sequence[Document], order: Sequence[int], redundant
     firsts: dict[str, int] = {}
     same: dict[int, int] = {}
     for index in order:
+        if documents[index].attachments:
+            continue
         text = comparable(documents[index].text or "")
         if text and (first := firsts.setdefault(text, index)) != index:
             same[index] = first

@@ -113,9 +113,11 @@ class Packer:
             if self.policy.passages and self._order:
                 self._begin_best()
             self._place(self._order)
-        elif selection != "passages":
+        elif selection == "passages":
+            self._place_attachments()
+        else:
             left = self._budget + self.costs.separator_tokens
-            chosen, without_value, share = choose(self.costs.documents, ranking, self.costs, left, self.policy)
+            chosen, without_value, share = choose(ranking, self.costs, left, self.policy)
             self._place(chosen)
             self.without_value.update(without_value)
         self._settle()
@@ -139,6 +141,11 @@ class Packer:
             self._passages.consider({best: 0}, self._budget)
             left = self._passages.take_best(self._budget, documents=1, units=1)
             self._passages.take_best(left - self._budget // 2, documents=1)
+
+    def _place_attachments(self) -> None:
+        """Place documents that are nothing but attachments; beside text they take at most half of the budget."""
+        bare = [index for index in self._order if not self.costs.text(index).strip()]
+        self._place_whole(bare, self._budget if len(bare) == len(self._order) else self._budget // 2)
 
     def _place(self, order: Sequence[int]) -> None:
         """Place whole documents in this order, and more of them in the tokens that overlaps save."""

@@ -13,7 +13,7 @@ from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.duplicates import duplicates
 from ctxopt_core.documents.packer import Packer
 from ctxopt_core.documents.policy import DocumentPolicy
-from ctxopt_core.documents.ranking import by_score, has_scores, rank, score_of, sum_of_scores
+from ctxopt_core.documents.ranking import RankedBy, rank, ranked_by_score, score_of, sum_of_scores
 from ctxopt_core.documents.rendering import DocumentCosts, DocumentRendering, PlainDocuments
 from ctxopt_core.documents.selection import Resolved, resolved_selection
 from ctxopt_core.errors import ContextBudgetError
@@ -22,6 +22,10 @@ from ctxopt_core.runtime.pickling import reduced
 from ctxopt_core.validation import check_whole
 
 DropReason = Literal["budget", "score", "duplicate", "empty", "count"]
+_RERANKED = (
+    "the documents did not come in the order of their scores, so the order in which they came ranks them; "
+    "`ranking='score'` ranks them by score"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,7 @@ class Packing(Displayed):
         selection: How they were chosen; None when there was nothing to choose.
         score_order_share: With `selection="optimal"`, the share of the optimal sum of scores that taking the
             best-scored documents that fit would have reached.
+        notes: Choices that the caller should know of.
 
     Example:
         >>> from ctxopt_core import CallableCounter, Document, DocumentPolicy, pack_documents
@@ -58,6 +63,7 @@ class Packing(Displayed):
     cumulative_score: float = 0.0
     selection: Resolved | None = None
     score_order_share: float | None = None
+    notes: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the figures; views that cannot be pickled as plain mappings."""
@@ -92,9 +98,9 @@ def pack_documents(
 ) -> Packing:
     """Choose which documents or chunks to keep so that, rendered and joined, they have at most `budget` tokens.
 
-    If all fit, all that are not blank are kept whole. Otherwise redundant documents are dropped, and the policy's
-    selection decides about the others. Where two chunks that are kept whole overlap, the second one goes on where the
-    first one ends. Something is kept as long as a word of it fits.
+    If all that are not blank fit, they are kept whole, in the order in which they came. Otherwise redundant documents
+    are dropped, and the policy's selection decides about the others. Where two chunks that are kept whole overlap, the
+    second one goes on where the first one ends. Something is kept as long as a word of it fits.
 
     Args:
         documents: The retrieved documents; they are not changed.
@@ -125,31 +131,51 @@ def pack_documents(
             dropped[index] = "empty"
         elif is_below_min_score(document, policy):
             dropped[index] = "score"
-    candidates = [index for index in range(len(documents)) if index not in dropped]
-    order = by_score(documents, candidates, policy.score_order)
+    candidates = tuple(index for index in range(len(documents)) if index not in dropped)
     packer = Packer(DocumentCosts(documents, rendering or PlainDocuments(), counter), counter, budget, policy)
-    if not budget or packer.keep_all(order):
-        return _packing(packer, order, dropped)
+    if not budget or _keep_all(packer, candidates):
+        return _packing(packer, _by_score(packer, candidates), dropped)
     return _selected(packer, candidates, dropped, query)
+
+
+def _keep_all(packer: Packer, candidates: Sequence[int]) -> bool:
+    """Keep all whole if they fit: as they came, unless the policy asks for an order."""
+    asks = packer.policy.reading_order != "auto"
+    return packer.keep_all(_by_score(packer, candidates) if asks else candidates)
+
+
+def _by_score(packer: Packer, candidates: Sequence[int]) -> tuple[int, ...]:
+    """Return documents best first, for when all are kept: where their order is asked for, that is one by score."""
+    documents, policy = packer.costs.documents, packer.policy
+    ranked_by: RankedBy = "given" if policy.ranking == "given" else "score"
+    return ranked_by_score(documents, candidates, score_order=policy.score_order, ranked_by=ranked_by).order
 
 
 def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, DropReason], query: str) -> Packing:
     documents, policy, terms = packer.costs.documents, packer.policy, query_terms(query)
-    ranking = rank(documents, candidates, terms, score_order=policy.score_order, scorer=policy.scorer)
+    ranking = rank(
+        documents,
+        candidates,
+        terms,
+        score_order=policy.score_order,
+        scorer=policy.scorer,
+        ranked_by=policy.ranking,
+    )
     repeated = duplicates(documents, ranking.order)
     dropped.update(dict.fromkeys(repeated, "duplicate"))
     ranking = replace(ranking, order=tuple(index for index in ranking.order if index not in repeated))
     reading = ranking.order
-    if has_scores(documents, reading):
-        reading = by_score(documents, sorted(reading), policy.score_order)
-    if (repeated and packer.keep_all(reading)) or packer.keep_all_stitched(reading):
-        return _packing(packer, ranking.order, dropped)
-    selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
-    share = packer.pack(selection, ranking, reading, terms)
-    dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
-    dropped.update(dict.fromkeys(packer.without_value, "score"))
+    if ranking.is_scored:
+        reading = tuple(index for index in ranking.by_score if index not in repeated)
+    selection = share = None
+    if not ((repeated and packer.keep_all(reading)) or packer.keep_all_stitched(reading)):
+        selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
+        share = packer.pack(selection, ranking, reading, terms)
+        dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
+        dropped.update(dict.fromkeys(packer.without_value, "score"))
     packing = _packing(packer, ranking.order, dropped, anywhere=selection == "passages")
-    return replace(packing, selection=selection, score_order_share=share)
+    notes = (_RERANKED,) if ranking.inferred else ()
+    return replace(packing, selection=selection, score_order_share=share, notes=notes)
 
 
 def is_below_min_score(document: Document, policy: DocumentPolicy) -> bool:

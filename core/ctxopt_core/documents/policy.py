@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ctxopt_core.documents.ranking import ReadingOrder, ScoreOrder
+from ctxopt_core.documents.ranking import RankedBy, ReadingOrder, ScoreOrder
 from ctxopt_core.relevance.scorer import Scorer, check_scorer
 from ctxopt_core.validation import check_whole, exact_number
 
 Selection = Literal["auto", "score", "passages", "density", "optimal"]
+_CHOICES = (
+    ("selection", Selection),
+    ("score_order", ScoreOrder),
+    ("ranking", RankedBy),
+    ("reading_order", ReadingOrder),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +35,12 @@ class DocumentPolicy:
             it where many small facts matter more than the best document.
             `"optimal"`: the whole documents of the highest sum of scores that fits, exactly.
         score_order: `"higher"` scores are better, or `"lower"` ones, as with distances.
-        reading_order: The order of the kept documents: by `"score"`, as they came (`"original"`), or the best ones at
-            the two ends (`"edges"`: best first, second best last, and so on inwards).
+        ranking: What ranks the documents, beside their relevance: their scores (`"score"`), or the order in which they
+            came, best first (`"given"`). `"auto"` is their scores, but the order in which a framework's pipeline
+            delivers them where a reranker changed it and left the scores as they were; the report says so.
+        reading_order: The order of the kept documents: by `"score"`, or rank; as they came (`"original"`); or the best
+            ones at the two ends (`"edges"`: best first, second best last, and so on inwards). `"auto"` is as they came
+            where all are kept, and otherwise by score. A whole request that fits stays as it is, whatever this says.
         min_score: The worst score that is kept; with `score_order="lower"` the largest. Documents without a score are
             not affected.
         max_documents: The most documents that are kept, whole or in part.
@@ -54,7 +64,8 @@ class DocumentPolicy:
 
     selection: Selection = "auto"
     score_order: ScoreOrder = "higher"
-    reading_order: ReadingOrder = "score"
+    ranking: RankedBy = "auto"
+    reading_order: ReadingOrder = "auto"
     min_score: float | None = None
     max_documents: int | None = None
     passages: bool = True
@@ -62,7 +73,7 @@ class DocumentPolicy:
     scorer: Scorer | None = None
 
     def __post_init__(self) -> None:
-        for name, choices in (("selection", Selection), ("score_order", ScoreOrder), ("reading_order", ReadingOrder)):
+        for name, choices in _CHOICES:
             value, known = getattr(self, name), get_args(choices)
             if value not in known:
                 message = f"`{name}` must be one of {', '.join(map(repr, known))}, got {value!r}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from sys import float_info
 from types import MappingProxyType
 from typing import Literal
@@ -15,11 +16,14 @@ from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
 ScoreOrder = Literal["higher", "lower"]
-ReadingOrder = Literal["score", "original", "edges"]
+ReadingOrder = Literal["auto", "score", "original", "edges"]
+RankedBy = Literal["auto", "score", "given"]
 # Places that are added to a rank before it is inverted: the larger, the less the first places outweigh the others.
 # Cormack et al. use 60, for a thousand documents; retrievers return a few dozen.
 _RANK_OFFSET = 3
 _RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
+_FEWEST_RERANKED = 3  # documents: the order of two says little against their scores
+_FEWEST_ARRANGED = 4  # documents: of fewer, a reranker may well leave an order that also has another explanation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +33,22 @@ class Ranking:
     Args:
         order: The documents, best first.
         relevance: How relevant each is to the query, from 0.0 for the least to 1.0 for the most relevant.
+        by_score: The same by score alone; as they came where that is the ranking.
+        scores: What each document ranks by, beside its relevance: its score, or a number that falls with its position
+            where the order in which they came is the ranking. None for a document without a score.
+        inferred: Whether the order in which they came was found to be the ranking, although scores say another one.
     """
 
     order: tuple[int, ...] = ()
     relevance: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
+    by_score: tuple[int, ...] = field(default=(), compare=False)
+    scores: Mapping[int, float | None] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    inferred: bool = field(default=False, compare=False)
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether any of the documents has a score to rank by."""
+        return any(score is not None for score in self.scores.values())
 
 
 def rank(
@@ -42,6 +58,7 @@ def rank(
     *,
     score_order: ScoreOrder,
     scorer: Scorer | None,
+    ranked_by: RankedBy = "score",
 ) -> Ranking:
     """Return `indices` with the most promising document first, for when not everything fits.
 
@@ -49,34 +66,67 @@ def rank(
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
     retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
     relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 scores the
-    relevance if no scorer does.
+    relevance if no scorer does. Where the order of arrival is the ranking, it takes the place of the scores.
     """
+    ranking = ranked_by_score(documents, indices, score_order=score_order, ranked_by=ranked_by)
     relevance = _relevance(documents, indices, terms, scorer)
-    best_scores = by_score(documents, indices, score_order)
-    by_relevance = sorted(best_scores, key=lambda index: -relevance[index])
-    if not has_scores(documents, indices):
-        return Ranking(order=tuple(by_relevance), relevance=MappingProxyType(relevance))
-    merit = {index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(best_scores)}
+    by_relevance = sorted(ranking.order, key=lambda index: -relevance[index])
+    if not ranking.is_scored:
+        return replace(ranking, order=tuple(by_relevance), relevance=MappingProxyType(relevance))
+    merit = {index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(ranking.order)}
     for place, index in enumerate(by_relevance):
         if relevance[index] > 0.0:
             merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)
     order = sorted(merit, key=lambda index: -merit[index])
-    return Ranking(order=tuple(order), relevance=MappingProxyType(relevance))
+    return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance))
 
 
-def by_score(documents: Sequence[Document], indices: Sequence[int], order: ScoreOrder) -> tuple[int, ...]:
-    """Return `indices` by score, best first; equal scores in arrival order, documents without a score last."""
+def ranked_by_score(
+    documents: Sequence[Document], indices: Sequence[int], *, score_order: ScoreOrder, ranked_by: RankedBy
+) -> Ranking:
+    """Return `indices` ranked by score, or as they came where that is the ranking, whatever their relevance is."""
     scores = {index: score_of(documents[index]) for index in indices}
-    scored = [index for index in indices if scores[index] is not None]
-    unscored = [index for index in indices if scores[index] is None]
+    inferred = ranked_by == "auto" and _is_reordered(documents, scores, score_order)
+    if inferred or ranked_by == "given":
+        places = range(1, len(indices) + 1)
+        scores = dict(zip(indices, map(float, places if score_order == "lower" else reversed(places)), strict=True))
+    order = _by_score(scores, score_order)
+    return Ranking(order=order, by_score=order, scores=MappingProxyType(scores), inferred=inferred)
+
+
+def _by_score(scores: Mapping[int, float | None], order: ScoreOrder) -> tuple[int, ...]:
+    """Return the indices by score, best first; equal scores in arrival order, documents without a score last."""
+    scored = [index for index, score in scores.items() if score is not None]
+    unscored = [index for index, score in scores.items() if score is None]
     # `reverse` keeps equal scores in arrival order, too.
     scored.sort(key=lambda index: scores[index] or 0.0, reverse=order == "higher")
     return (*scored, *unscored)
 
 
-def has_scores(documents: Sequence[Document], indices: Sequence[int]) -> bool:
-    """Return whether any of these documents has a score."""
-    return any(score_of(documents[index]) is not None for index in indices)
+def _is_reordered(documents: Sequence[Document], scores: Mapping[int, float | None], order: ScoreOrder) -> bool:
+    """Return whether something ranked these documents anew and left them their scores, as an LLM that reranks does.
+
+    They then came from a pipeline, their scores do not fall with the position, and nothing else explains the order:
+
+    * The best ones at both ends, as for a long context, is an order by score.
+    * An order by id is that of a store.
+    * Among documents without a score, those with one are where their neighbors are: a stage added these.
+    """
+    came = list(scores)
+    is_scored = all(documents[index].from_pipeline and scores[index] is not None for index in came)
+    if not is_scored or len(came) < _FEWEST_RERANKED:
+        return False
+    best = [scores[index] for index in _by_score(scores, order)]
+    given = [scores[index] for index in came]
+    if given == best:
+        return False
+    if len(came) < _FEWEST_ARRANGED:
+        return True
+    at_ends = [*best[::2], *reversed(best[1::2])]
+    if given in (at_ends, at_ends[::-1]):
+        return False
+    names = [documents[index].id for index in came]
+    return not all(left is not None and right is not None and left < right for left, right in pairwise(names))
 
 
 def score_of(document: Document) -> float | None:
@@ -104,6 +154,8 @@ def sum_of_scores(documents: Iterable[Document]) -> float:
 
 def in_reading_order(kept: Sequence[int], order: ReadingOrder) -> tuple[int, ...]:
     """Return kept documents, given best first, in the order in which the model reads them.
+
+    `auto` is the order of the scores here: where nothing is cut, there is nothing to put in order.
 
     `edges` puts the best first and the second best last, and so on inwards: the middle of a long context is read least
     well.

@@ -9,6 +9,7 @@ from typing import Protocol
 from ctxopt_core.counting.split_points import SAFE_CUT
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.documents.document import Document, is_blank
+from ctxopt_core.providers.rules import rules_of
 
 # Characters per token of the prefix that is counted first. English has 4 to 5, so that a prefix of 6 times the limit is
 # as a rule over it; a shorter one would often prove nothing and be counted in vain.
@@ -57,13 +58,27 @@ class PlainDocuments:
         return text
 
 
+def attachment_tokens(document: Document, counter: TokenCounter) -> int:
+    """Return the tokens of a document's attachments by the rules of the counter's model."""
+    return sum(map(rules_of(counter).attachment_tokens, document.attachments))
+
+
 class DocumentCosts(Mapping[int, int]):
-    """Tokens of each document that is not blank: as it is rendered, and with the separator that follows it.
+    """Tokens of each document that is not blank: as it is rendered, its attachments, and the separator that follows it.
 
     A mapping from index to tokens; a document is counted when it is first looked up.
     """
 
-    __slots__ = ("_costs", "_counter", "_known", "_more_than", "_rendering", "documents", "separator_tokens")
+    __slots__ = (
+        "_attached",
+        "_costs",
+        "_counter",
+        "_known",
+        "_more_than",
+        "_rendering",
+        "documents",
+        "separator_tokens",
+    )
 
     def __init__(self, documents: Sequence[Document], rendering: DocumentRendering, counter: TokenCounter) -> None:
         self.documents = documents
@@ -72,6 +87,7 @@ class DocumentCosts(Mapping[int, int]):
         self._known = cached_counts_of(counter)
         self._costs: dict[int, int] = {}
         self._more_than: dict[int, int] = {}
+        self._attached = {i: attachment_tokens(each, counter) for i, each in enumerate(documents) if each.attachments}
         self.separator_tokens = counter.count(rendering.separator)
 
     def __getitem__(self, index: int) -> int:
@@ -79,7 +95,7 @@ class DocumentCosts(Mapping[int, int]):
         if known is None:
             if not 0 <= index < len(self.documents) or is_blank(self.documents[index]):
                 raise KeyError(index)
-            known = self._costs[index] = self._counter.count(self._separated(index))
+            known = self._costs[index] = self._counter.count(self._separated(index)) + self.attached(index)
         return known
 
     def __iter__(self) -> Iterator[int]:
@@ -100,11 +116,18 @@ class DocumentCosts(Mapping[int, int]):
         """Return whether document `index`, as the last one, takes at most `limit` tokens."""
         if self._exceeds(index, limit + self.separator_tokens):
             return False
-        return self[index] <= limit or not self._counter.exceeds(self._rendered(index, self.text(index)), limit)
+        if self[index] <= limit:
+            return True
+        left = limit - self.attached(index)
+        return left >= 0 and not self._counter.exceeds(self._rendered(index, self.text(index)), left)
+
+    def attached(self, index: int) -> int:
+        """Return the tokens of the attachments of document `index`."""
+        return self._attached.get(index, 0)
 
     def of_text(self, index: int, text: str) -> int:
         """Return the tokens that document `index` takes with another text."""
-        return self._counter.count(self._rendered(index, text) + self._rendering.separator)
+        return self._counter.count(self._separated(index, text)) + self.attached(index)
 
     def of_template(self, index: int) -> int:
         """Return the tokens that document `index` takes in the prompt beside its text."""
@@ -116,13 +139,15 @@ class DocumentCosts(Mapping[int, int]):
 
     def joined(self, kept: Sequence[int], texts: Mapping[int, str]) -> int:
         """Return the tokens of the kept documents, rendered and joined as the prompt holds them."""
-        rendered = (self._rendered(index, texts.get(index) or self.text(index)) for index in kept)
-        return self._counter.count(self._rendering.separator.join(rendered))
+        rendered = [self._rendered(index, texts.get(index) or self.text(index)) for index in kept]
+        shown = [text for index, text in zip(kept, rendered, strict=True) if text or index not in self._attached]
+        return self._counter.count(self._rendering.separator.join(shown)) + sum(map(self.attached, kept))
 
     def _exceeds(self, index: int, limit: int) -> bool:
         if index in self._costs:
             return self._costs[index] > limit
-        if limit <= self._more_than.get(index, -1) or self._counted_exceeds(self._separated(index), limit):
+        left = limit - self.attached(index)
+        if left < 0 or limit <= self._more_than.get(index, -1) or self._counted_exceeds(self._separated(index), left):
             self._more_than[index] = max(limit, self._more_than.get(index, -1))
             return True
         return self[index] > limit
@@ -136,8 +161,10 @@ class DocumentCosts(Mapping[int, int]):
                 return True
         return self._counter.exceeds(text, limit)
 
-    def _separated(self, index: int) -> str:
-        return self._rendered(index, self.text(index)) + self._rendering.separator
+    def _separated(self, index: int, text: str | None = None) -> str:
+        rendered = self._rendered(index, self.text(index) if text is None else text)
+        # What is nothing but attachments has no place between separators.
+        return rendered + self._rendering.separator if rendered or index not in self._attached else ""
 
     def _rendered(self, index: int, text: str) -> str:
         return self._rendering.render(index, text)

@@ -9,7 +9,7 @@ from typing import Literal
 from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.knapsack import by_density, most_valuable
 from ctxopt_core.documents.policy import DocumentPolicy, Selection
-from ctxopt_core.documents.ranking import Ranking, ScoreOrder, has_scores, score_of
+from ctxopt_core.documents.ranking import Ranking, ScoreOrder
 from ctxopt_core.relevance.query_terms import QueryTerms
 
 _WHOLE = 2**31 - 1  # value of the best score; prime, so that few scores are rounded halfway (see `values_of`)
@@ -90,13 +90,13 @@ def resolved_selection(
     """
     if selection != "auto":
         return selection
-    characters = sum(len(documents[index].text or "") for index in indices)
-    short = characters <= _LONG * terms.informative_characters * len(indices)
+    texts = [text for index in indices if (text := documents[index].text)]
+    short = sum(map(len, texts)) <= _LONG * terms.informative_characters * len(texts)
     return "passages" if passages and short else "score"
 
 
 def choose(
-    documents: Sequence[Document], ranking: Ranking, costs: Mapping[int, int], budget: int, policy: DocumentPolicy
+    ranking: Ranking, costs: Mapping[int, int], budget: int, policy: DocumentPolicy
 ) -> tuple[Sequence[int], Sequence[int], float | None]:
     """Choose documents by density, or the best ones together, as the policy says.
 
@@ -108,11 +108,11 @@ def choose(
         optimal choice, the share of its value that taking the best-scored documents that fit would have reached.
     """
     order = ranking.order
-    if has_scores(documents, order):
-        values = values_of([score_of(documents[index]) for index in order], policy.score_order)
+    if ranking.is_scored:
+        values = values_of([ranking.scores[index] for index in order], policy.score_order)
     else:
         values = values_of([ranking.relevance[index] for index in order], "higher")
-    tokens = [costs[index] for index in order]
+    tokens = [max(1, costs[index]) for index in order]  # what costs nothing would have no density
     solve = by_density if policy.selection == "density" else most_valuable
     best = solve(values, tokens, budget)
     share = None

@@ -115,7 +115,7 @@ class ComponentCuts:
 
     def _least_after_query(self) -> int:
         query = self.measured.query
-        return 0 if query is None else least_after(self.measured.conversation, query)
+        return 0 if query is None else least_after(self.measured.conversation, query, self.measured.capped)
 
     def cut_texts(self, allocation: Allocation) -> Allocation:
         """Cut query and system prompt. Where nothing would be left of one it takes from documents and history.

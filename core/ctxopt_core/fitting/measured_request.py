@@ -11,9 +11,9 @@ from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import last_user_message
 from ctxopt_core.counting.counter_wrappers import CappedCounter
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.document import Document
+from ctxopt_core.documents.document import Document, is_blank
 from ctxopt_core.documents.packing import Packing
-from ctxopt_core.documents.rendering import DocumentRendering
+from ctxopt_core.documents.rendering import DocumentRendering, attachment_tokens
 from ctxopt_core.fitting.request_renderer import Draft, RequestRenderer
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.request import ContextRequest, Section
@@ -124,9 +124,10 @@ def documents_need(
     """Return the tokens of rendered documents, separators included; `most + 1` stands for any figure above `most`."""
     total = 0
     for index, document in enumerate(documents):
-        if document.text and not document.text.isspace():
-            rendered = rendering.render(index, document.text) + rendering.separator
-            if counter.exceeds(rendered, most - total):
+        if not is_blank(document):
+            rendered = rendering.render(index, document.text or "") + rendering.separator
+            total += attachment_tokens(document, counter)
+            if total > most or counter.exceeds(rendered, most - total):
                 return most + 1
             total += counter.count(rendered)
     return total

@@ -12,8 +12,9 @@ from ctxopt_core.budget.model_budget import ModelBudget
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import newest_turns
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.document import Document, is_blank
+from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.packing import Packing
+from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.fitting.components import Cut
 from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given
 from ctxopt_core.fitting.sections import section_tokens
@@ -61,7 +62,7 @@ def report_of_cut(
         count_history=_strip(measured, trimming),
         strategy=trimming.strategy,
         fallback=fallback or trimming.fallback,
-        notes=(*notes, *trimming.notes),
+        notes=(*notes, *cut.packing.notes, *trimming.notes),
         reused_prefix_tokens=trimming.reused_prefix_tokens,
         budgets=cut.allocation.as_dict(),
         after=dict(cut.used.items()),
@@ -141,11 +142,8 @@ def _strip(measured: MeasuredRequest, trimming: Trimming) -> Callable[[], Sequen
 
 
 def _document_tokens(measured: MeasuredRequest) -> list[int]:
-    rendering, count = measured.renderer.documents, measured.counter.count
-    return [
-        0 if is_blank(document) else count(rendering.render(i, document.text or "") + rendering.separator)
-        for i, document in enumerate(measured.request.documents)
-    ]
+    costs = DocumentCosts(measured.request.documents, measured.renderer.documents, measured.counter)
+    return [costs.get(index, 0) for index in range(len(costs.documents))]
 
 
 def packed_report(
@@ -184,7 +182,7 @@ def packed_report(
         documents=document_rows(documents, packing),
         selection=packing.selection,
         score_order_share=packing.score_order_share,
-        notes=tuple(notes),
+        notes=(*packing.notes, *notes),
         budgets={"system": 0, "query": 0, "documents": max_tokens, "history": 0},
         after={"documents": packing.tokens},
         cumulative_score=packing.cumulative_score,

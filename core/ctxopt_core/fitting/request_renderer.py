@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments
+from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments, attachment_tokens
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message_views import SYSTEM_ROLES
 from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE
@@ -126,6 +126,7 @@ class ChatRenderer:
         opening = opening_system_text(request, draft.system, draft.trimming) if request.tools else None
         tokens = schema_tokens(request, counter, system=opening) + self._frame(request, counter)
         tokens += counter.count(self.user_text(draft))
+        tokens += sum(attachment_tokens(request.documents[index], counter) for index, _ in draft.documents)
         tokens += sum(_message(counter, "system", text) for text in draft.system if text)
         return tokens + conversation_tokens(conversation, draft.trimming, counter)
 

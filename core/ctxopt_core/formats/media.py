@@ -1,6 +1,7 @@
 """What is known of the image, the recording or the file in a part of a message.
 
-Nothing is downloaded or opened, and of base64 only the pieces that have the header are decoded.
+Nothing is downloaded, no file is opened but by `file_facts`, and of base64 only the pieces that have the header are
+decoded.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
 
 from ctxopt_core.messages.message import MediaFacts
 
@@ -55,6 +57,32 @@ def header_facts(read: Read) -> MediaFacts | None:
         found = _LINEARIZED.search(read(0, _PDF_HEAD))
         return MediaFacts(media_type="application/pdf", pages=int(found[1]) or None if found else None)
     return None
+
+
+def stream_facts(stream: BinaryIO) -> MediaFacts | None:
+    """Return what the first bytes of an open file say. It is left at the position where it was."""
+
+    def read(offset: int, length: int) -> bytes:
+        stream.seek(offset)
+        return stream.read(length)
+
+    before = stream.tell()
+    try:
+        return header_facts(read)
+    finally:
+        stream.seek(before)
+
+
+def file_facts(path: str | Path) -> MediaFacts | None:
+    """Return what the first bytes of a local file say; None where it cannot be read."""
+    try:
+        # Opening a pipe would wait for what is written into it.
+        if not Path(path).is_file():
+            return None
+        with Path(path).open("rb") as stream:
+            return stream_facts(stream)
+    except OSError:
+        return None
 
 
 def _image(media_type: str, width: int, height: int) -> MediaFacts:
@@ -152,7 +180,9 @@ def _detail(mapping: Mapping[str, Any]) -> str | None:
 def _facts_of_payload(payload: object) -> MediaFacts | None:
     if isinstance(payload, (bytes, bytearray, memoryview)):
         data = memoryview(payload)
-        return header_facts(lambda offset, length: bytes(data[offset : offset + length]))
+        facts = header_facts(lambda offset, length: bytes(data[offset : offset + length]))
+        # Bytes may be base64, too, which no format of media looks like.
+        return facts or header_facts(_reader_of_base64(data, 0))
     if not isinstance(payload, str) or not payload:
         return None
     uri = _DATA_URI.match(payload, 0, _URI_HEAD)
@@ -163,7 +193,7 @@ def _facts_of_payload(payload: object) -> MediaFacts | None:
     return MediaFacts(media_type=uri[1]) if facts is None and uri and uri[1] else facts
 
 
-def _reader_of_base64(text: str, start: int) -> Read:
+def _reader_of_base64(text: str | memoryview, start: int) -> Read:
     """Return a reader of base64 that decodes only the groups that are asked for, four characters for three bytes."""
 
     def read(offset: int, length: int) -> bytes:

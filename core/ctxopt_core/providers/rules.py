@@ -48,18 +48,22 @@ class ProviderRules:
 
         Only its facts are read: nothing is decoded or downloaded.
         """
-        if attachment.tokens is not None:
-            return attachment.tokens
-        provider = self.provider or attachment.provider
-        facts = attachment.facts
-        known = None if facts is None or provider is None else _MEDIA_TOKENS[provider](self.name, facts)
+        known = self.known_tokens(attachment)
         if known is None:
             known = dict(self.allowances).get(attachment.kind)
         if known is not None:
             return known
+        provider = self.provider or attachment.provider
         usual = allowance(attachment.kind, provider)
         is_openai_image = attachment.kind == "image" and self.provider == "openai"
         return max(usual, openai_image_allowance(self.name)) if is_openai_image else usual
+
+    def known_tokens(self, attachment: Attachment) -> int | None:
+        """Return the tokens of an attachment; None where its size or its provider is not known."""
+        provider, facts = self.provider or attachment.provider, attachment.facts
+        if attachment.tokens is not None or facts is None or provider is None:
+            return attachment.tokens
+        return _MEDIA_TOKENS[provider](self.name, facts)
 
     def schema_tokens(self, tools: Tools, count: Count, system: str | None) -> int:
         """Return the tokens that tools and response formats add, never less than the provider is known to charge.

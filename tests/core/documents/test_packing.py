@@ -66,7 +66,7 @@ def test_d1_documents_rank_by_score(scores, ranking):
 def test_d1_an_unscored_document_is_not_dropped_for_it():
     packing = pack(of_costs(10, 10, 10, scores=(None, 0.3, math.nan)), 30, min_score=0.1)
 
-    assert packing.kept == (1, 0, 2)
+    assert packing.kept == (0, 1, 2)
     assert packing.dropped == {}
 
 
@@ -225,7 +225,7 @@ def test_everything_that_fits_is_kept_whole_whatever_the_query():
 
     for query in ("", "brick1x5", "unrelated"):
         packing = pack_documents(documents, 60, WORDS, query=query)
-        assert packing.kept == packing.whole == (2, 0, 1)
+        assert packing.kept == packing.whole == (0, 1, 2)
         assert packing.texts == packing.dropped == {}
         assert packing.selection is None
 

@@ -223,7 +223,9 @@ def test_i7_an_engine_of_an_unknown_kind_is_refused_and_the_known_ones_are_named
     optimizer = EngineOptimizer(llm=chat_llm())
     plan = optimizer._planner.plan
     known = "ContextChatEngine, CondenseQuestionChatEngine, SimpleChatEngine, CitationQueryEngine, RetrieverQueryEngine"
-    with pytest.raises(TypeError, match=f"`engine` must be one of CondensePlusContextChatEngine, {known}, got {name}"):
+    with pytest.raises(
+        TypeError, match=f"`engine` must be one of .*CondensePlusContextChatEngine, {known}, got {name}"
+    ):
         optimizer.attach(engine)
     assert optimizer._planner.plan is plan
 
