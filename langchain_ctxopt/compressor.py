@@ -24,8 +24,10 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments
+from langchain_ctxopt.errors import typed_errors
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.model_settings import optional_settings
+from langchain_ctxopt.run_settings import COMPRESSOR_SETTINGS, run_settings
 from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share
 
 
@@ -97,7 +99,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             message = "give `max_tokens`, or a `model` whose window says how much fits"
             raise ValueError(message)
         settings = BudgetSettings(max_input_tokens=self.max_tokens, token_counter=self.token_counter)
-        self._model_budget = settings.model_budget(optional_settings(self.model))
+        self._model_budget = settings.model_budget(optional_settings(self.model, gives_limit=settings.gives_limit))
         budget = self._model_budget.budget
         self._budget = tokens_of_share(self.share, budget) if self.max_tokens is None else self.max_tokens
 
@@ -121,7 +123,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
                 something else than a number.
             ValueError: A document lacks a metadata key that `document_prompt` needs.
         """
-        compression = self._compressed_and_reported(documents, query)
+        compression = self._of_run()._compressed_and_reported(documents, query)
         send_report(compression.report, callbacks)
         return compression.documents
 
@@ -132,7 +134,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
 
         A scorer that can be awaited is awaited on the event loop.
         """
-        compression = await in_worker(self._compressed_and_reported, documents, query)
+        compression = await in_worker(self._of_run()._compressed_and_reported, documents, query)
         await asend_report(compression.report, callbacks)
         return compression.documents
 
@@ -181,6 +183,16 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
         if not isinstance(template, PromptTemplate) or template.template_format != "f-string":
             return template
         return template.template if PromptTemplate.from_template(template.template) == template else template
+
+    def _of_run(self) -> ContextOptimizerCompressor:
+        """Return the compressor with the settings of the run that is going on."""
+        given = run_settings(None, known=COMPRESSOR_SETTINGS)
+        if "share" in given or "max_tokens" in given:
+            given = {"share": None, "max_tokens": None, **given}
+        if not given:
+            return self
+        with typed_errors():
+            return self.with_changes(**given)
 
     def _compressed_and_reported(self, documents: Sequence[Document], query: str) -> Compression:
         compression = self._compressed(documents, query)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from langchain_core.exceptions import ContextOverflowError
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ctxopt_core import ContextBudgetError
+from langchain_core.exceptions import ContextOverflowError
+from pydantic import ValidationError
+
+from ctxopt_core import ContextBudgetError, CtxoptError
 
 
 class RequestOverflowError(ContextBudgetError, ContextOverflowError):
@@ -27,3 +31,16 @@ class RequestOverflowError(ContextBudgetError, ContextOverflowError):
     def of(cls, error: ContextBudgetError) -> RequestOverflowError:
         """Return the same error in the form that LangChain knows."""
         return cls(str(error), needed=error.needed, available=error.available, costs=error.costs)
+
+
+@contextmanager
+def typed_errors() -> Iterator[None]:
+    """Raise the errors of ctxopt as what they are where pydantic has wrapped them while it checked settings."""
+    try:
+        yield
+    except ValidationError as error:
+        causes = (problem.get("ctx", {}).get("error") for problem in error.errors())
+        cause = next((cause for cause in causes if isinstance(cause, CtxoptError)), None)
+        if cause is None:
+            raise
+        raise (RequestOverflowError.of(cause) if isinstance(cause, ContextBudgetError) else cause) from None

@@ -39,11 +39,12 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.dict_input import DictInput
 from langchain_ctxopt.documents import ScoreOf
-from langchain_ctxopt.errors import RequestOverflowError
+from langchain_ctxopt.errors import RequestOverflowError, typed_errors
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.message_input import MessageInput
-from langchain_ctxopt.model_settings import optional_settings
+from langchain_ctxopt.model_settings import is_configurable, optional_settings
 from langchain_ctxopt.prompt_renderer import PromptRenderer
+from langchain_ctxopt.run_settings import run_settings
 from langchain_ctxopt.setting_fields import (
     DocumentSettings,
     DocumentTemplate,
@@ -188,7 +189,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             ranking_query=self.ranking_query,
             overflow=self.overflow,
         )
-        self._model_budget = BudgetSettings.of(self).model_budget(optional_settings(self.model), self.tools)
+        limits = BudgetSettings.of(self)
+        model = optional_settings(self.model, gives_limit=limits.gives_limit)
+        self._model_budget = limits.model_budget(model, self.tools)
 
     @property
     def budget(self) -> ContextBudget:
@@ -243,15 +246,24 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         _reject_arguments(kwargs)
         return await self._acall_with_config(self._arun, input, config)
 
-    def _run(self, value: Any, run_manager: CallbackManagerForChainRun) -> Any:
-        optimized = self.fit(value)
+    def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:
+        optimized = self._of_run(config).fit(value)
         send_report(optimized.report, run_manager.get_child())
         return optimized.value
 
-    async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun) -> Any:
-        optimized = await in_worker(self.fit, value)
+    async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> Any:
+        optimized = await in_worker(lambda: self._of_run(config).fit(value))
         await asend_report(optimized.report, run_manager.get_child())
         return optimized.value
+
+    def _of_run(self, config: RunnableConfig) -> ContextOptimizer:
+        """Return the optimizer with the settings of a run, and with the model that the run configures."""
+        settings = run_settings(config)
+        configured = bool(config.get("configurable")) and is_configurable(self.model)
+        if not settings and not configured:
+            return self
+        with typed_errors():
+            return self.with_changes(**settings)
 
     def _fitted(self, value: Any, fitter: Fitter = fit_with) -> OptimizedInput:
         given, renderer = self._read(value)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ctxopt_core import HistoryPolicy
 from ctxopt_core.adapters import LIMITS, RequestSettings, reject_unknown_settings
+from langchain_ctxopt.errors import typed_errors
 from langchain_ctxopt.optimizer import ContextOptimizer
 
 _DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}
@@ -65,8 +66,11 @@ class PerCallOptimizer:
             run: The settings of the run; see `run_settings`.
 
         Raises:
+            RequestOverflowError: Nothing of the window is left for the input.
+            ServerStateError: The model is called with what its server holds.
             ValueError: A setting of the run is out of its range.
         """
         limit = {} if target_tokens is None else {"target_tokens": target_tokens}
         schemas: Any = tuple(tools)  # they are converted when the settings are checked
-        return ContextOptimizer(model=model, tools=schemas, **{**self.settings, **(run or {}), **limit})
+        with typed_errors():
+            return ContextOptimizer(model=model, tools=schemas, **{**self.settings, **(run or {}), **limit})

@@ -66,10 +66,22 @@ from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import ALLOWANCES, TOOL_ROLES, AttachmentKind
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews
 from ctxopt_core.messages.placeholder import is_placeholder_message
-from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
+from ctxopt_core.models.model_settings import (
+    ANSWER_LIMITS,
+    ARGUMENT_MAPPINGS,
+    LOADED_WINDOWS,
+    SERVER_STATE,
+    ModelInfo,
+    answer_limit,
+    first_name,
+    first_tokens,
+    flat_arguments,
+    reject_server_state,
+    token_limit,
+)
 from ctxopt_core.models.prices import Prices
 from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog
-from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
+from ctxopt_core.providers.tool_schemas import RESPONSE_FORMATS, formats_in, schema_texts, schemas_in, tools_in
 from ctxopt_core.runtime.event_loop import in_worker
 from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
@@ -79,10 +91,14 @@ from ctxopt_core.validation import optional_token_amount, token_amount
 __all__ = [
     "ALLOWANCES",
     "ANSWER_LIMITS",
+    "ARGUMENT_MAPPINGS",
     "ATTACHMENT_OMITTED",
     "LIMITS",
+    "LOADED_WINDOWS",
     "MEDIA_KEYS",
+    "RESPONSE_FORMATS",
     "ROLE_NAMES",
+    "SERVER_STATE",
     "SYSTEM_ROLES",
     "TOKENS_PER_MESSAGE",
     "TOKENS_PER_REQUEST",
@@ -116,6 +132,7 @@ __all__ = [
     "ShortenedCalls",
     "StoredResult",
     "UserCatalog",
+    "answer_limit",
     "arguments_text",
     "as_value",
     "by_score",
@@ -132,6 +149,8 @@ __all__ = [
     "fit_with",
     "fits",
     "fitted_with",
+    "flat_arguments",
+    "formats_in",
     "in_worker",
     "is_below_min_score",
     "is_blank",
@@ -150,6 +169,7 @@ __all__ = [
     "plain_openai",
     "put_together",
     "read_lines",
+    "reject_server_state",
     "reject_unknown_settings",
     "role_of",
     "run_progress",
@@ -164,6 +184,7 @@ __all__ = [
     "token_amount",
     "token_limit",
     "tokens_of_share",
+    "tools_in",
     "verbatim_texts",
     "warn_once",
 ]

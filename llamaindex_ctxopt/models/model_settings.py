@@ -12,12 +12,21 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.program.function_program import get_function_tool
 
-from ctxopt_core.adapters import ModelInfo
+from ctxopt_core.adapters import (
+    ANSWER_LIMITS,
+    SERVER_STATE,
+    ModelInfo,
+    answer_limit,
+    flat_arguments,
+    reject_server_state,
+)
 
 # Tokens: the `num_output` of a model whose answers have no limit. LlamaIndex plans with `DEFAULT_NUM_OUTPUTS` then.
 UNLIMITED_ANSWER = -1
 _UNNAMED = frozenset({"", "unknown"})
 _NAME_ATTRIBUTES = ("model", "model_name")
+# Where models keep what makes a server add what it holds; some integrations keep it in a private attribute.
+_STATE_ATTRIBUTES = {**{name: name for name in SERVER_STATE}, "_previous_response_id": "previous_response_id"}
 
 
 def chosen_tokenizer() -> Callable[[str], Any] | None:
@@ -38,6 +47,7 @@ def settings_of(llm: object) -> ModelInfo:
 
     Raises:
         TypeError: `llm` is no LlamaIndex model.
+        ServerStateError: The model is called with what its server holds.
     """
     if not isinstance(llm, LLM):
         message = (
@@ -45,18 +55,28 @@ def settings_of(llm: object) -> ModelInfo:
             "`context_window`, instead"
         )
         raise TypeError(message)
+    held = ((name, getattr(llm, attribute, None)) for attribute, name in _STATE_ATTRIBUTES.items())
+    reject_server_state({name: value for name, value in held if value})
     attributes = (getattr(llm, attribute, None) for attribute in _NAME_ATTRIBUTES)
     own_name = next((name for name in attributes if isinstance(name, str) and name not in _UNNAMED), None)
     metadata = metadata_of(llm)
+    sent = sent_answer_of(llm)
     if metadata is None:
-        return ModelInfo(kind=type(llm).__name__, name=own_name)
+        return ModelInfo(kind=type(llm).__name__, name=own_name, answer_tokens=sent)
     return ModelInfo(
         kind=type(llm).__name__,
         name=own_name if metadata.model_name in _UNNAMED else metadata.model_name,
         max_input_tokens=metadata.context_window,
-        answer_tokens=metadata.num_output if metadata.num_output > 0 else None,
+        answer_tokens=sent or (metadata.num_output if metadata.num_output > 0 else None),
+        answer_is_sent=sent is not None,
         schemas=schemas_of_answer(llm),
     )
+
+
+def sent_answer_of(llm: LLM) -> int | None:
+    """Return the answer limit that a model sends with each request, in tokens; None where it only reports one."""
+    own = {name: getattr(llm, name, None) for name in (*ANSWER_LIMITS, "additional_kwargs")}
+    return answer_limit(flat_arguments({**own, "generation_config": getattr(llm, "_generation_config", None)}))
 
 
 def schemas_of_answer(llm: LLM) -> tuple[dict[str, Any], ...]:
