@@ -30,7 +30,9 @@ class RequestOverflowError(ContextBudgetError, ContextOverflowError):
     @classmethod
     def of(cls, error: ContextBudgetError) -> RequestOverflowError:
         """Return the same error in the form that LangChain knows."""
-        return cls(str(error), needed=error.needed, available=error.available, costs=error.costs)
+        return cls(
+            error.problem, needed=error.needed, available=error.available, costs=error.costs, remedies=error.remedies
+        )
 
 
 @contextmanager

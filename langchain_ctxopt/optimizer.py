@@ -27,6 +27,7 @@ from ctxopt_core.adapters import (
     BudgetSettings,
     FitOptions,
     ModelBudget,
+    ModelInfo,
     OnUnknownModel,
     Overflow,
     copy_with,
@@ -176,6 +177,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     catalog: Any = Field(default=None, exclude=True, repr=False)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
+    _model_info: ModelInfo | None = PrivateAttr()
     _model_budget: ModelBudget = PrivateAttr()
     _options: FitOptions = PrivateAttr()
 
@@ -190,8 +192,8 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             overflow=self.overflow,
         )
         limits = BudgetSettings.of(self)
-        model = optional_settings(self.model, gives_limit=limits.gives_limit)
-        self._model_budget = limits.model_budget(model, self.tools)
+        self._model_info = optional_settings(self.model, gives_limit=limits.gives_limit)
+        self._model_budget = limits.model_budget(self._model_info, self.tools)
 
     @property
     def budget(self) -> ContextBudget:
@@ -272,7 +274,21 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             fitted = fitter(request, self.budget, self._model_budget.counter, renderer, self._options)
             return OptimizedInput(value=given.output(fitted), report=fitted.report)
         except ContextBudgetError as error:
-            raise RequestOverflowError.of(error) from error
+            raise RequestOverflowError.of(error.with_remedies(self._remedies())) from error
+
+    def _remedies(self) -> dict[str, str]:
+        """Return what helps where a request cannot fit, in the words of these settings and of the model's own."""
+        budget, model = self.budget, self._model_info
+        remedies = {"context_window": "a larger `context_window`"}
+        if budget.input_budget == self.max_input_tokens:
+            remedies["context_window"] = "a larger `max_input_tokens`"
+        elif self.context_window is None and model is not None:
+            larger = "a model with a larger context window"
+            remedies["context_window"] = larger if model.loaded_tokens is None else "a larger `num_ctx` of the model"
+        if self.output_reserve is None and model is not None and model.answer_tokens is not None:
+            kept = f"{budget.output_reserve:,} tokens are kept free for it"
+            remedies["output_reserve"] = f"a smaller limit of the answer (`max_tokens` of the model; {kept})"
+        return remedies
 
     def _read(self, value: Any) -> tuple[DictInput | MessageInput, RequestRenderer]:
         if not isinstance(value, dict):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
+from typing import Any, Self
 
 
 class CtxoptError(Exception):
@@ -28,37 +29,66 @@ class ContextBudgetError(CtxoptError, ValueError):
     """The parts that may not be cut are larger than the input budget, or the budget itself is invalid.
 
     Attributes:
-        needed: Tokens of the parts that may not be cut, or None if no request was measured.
+        needed: The least input budget, in tokens, with which the request can be made to fit; None if no request was
+            measured.
         available: Tokens of the input budget, or None.
-        costs: Tokens of each part by name (`fixed`, `system`, `query`, ...). Counts only, no content.
+        costs: Tokens of each part by name (`fixed`, `system`, `query`, ...). `tools` is the part of `fixed` that the
+            tool schemas have. Counts only, no content.
+        problem: The message without the remedies.
+        remedies: What helps, each as a short phrase, by the setting or the part that it is about: `context_window`,
+            `max_input_tokens`, `target_tokens`, `output_reserve`, `safety_margin`, `tools`, `fixed`, `system`, `query`.
 
     Example:
         >>> from ctxopt_core import CallableCounter, ContextBudget, ContextBudgetError, ContextRequest, fit
-        >>> budget = ContextBudget(context_window=10, output_reserve=0)
+        >>> budget = ContextBudget(context_window=20, output_reserve=0)
         >>> try:
-        ...     fit(ContextRequest(query="Where is Rome?"), budget, counter=CallableCounter(len))
+        ...     fit(ContextRequest(query="Where is Rome?"), budget, counter=CallableCounter(len), protect="query")
         ... except ContextBudgetError as error:
-        ...     error.needed, error.available
-        (11, 10)
+        ...     error.needed, error.available, dict(error.remedies)["context_window"]
+        (24, 20, 'a larger context window')
     """
 
     def __init__(
         self,
-        message: str,
+        problem: str,
         *,
         needed: int | None = None,
         available: int | None = None,
         costs: Mapping[str, int] | None = None,
+        remedies: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message)
+        self.problem = problem
+        self.remedies: Mapping[str, str] = MappingProxyType(dict(remedies or {}))
+        *most, last = self.remedies.values() or ("",)
+        listed = f"{', '.join(most)} or {last}" if most else last
+        super().__init__(f"{problem}; use {listed}" if listed else problem)
         self.needed = needed
         self.available = available
         self.costs: Mapping[str, int] = MappingProxyType(dict(costs or {}))
 
+    def with_remedies(self, phrases: Mapping[str, str]) -> Self:
+        """Return the error with other phrases for the remedies that it names, so that they name the caller's settings.
+
+        Args:
+            phrases: Phrases by the names of `remedies`. One for a remedy that the error does not name has no effect; an
+                empty one takes the remedy away.
+
+        Example:
+            >>> from ctxopt_core import ContextBudgetError
+            >>> error = ContextBudgetError("too long", remedies={"context_window": "a larger context window"})
+            >>> str(error.with_remedies({"context_window": "a larger `num_ctx`", "tools": "fewer `tools`"}))
+            'too long; use a larger `num_ctx`'
+        """
+        changed = {name: phrases.get(name, phrase) for name, phrase in self.remedies.items()}
+        remedies = {name: phrase for name, phrase in changed.items() if phrase}
+        return type(self)(
+            self.problem, needed=self.needed, available=self.available, costs=self.costs, remedies=remedies
+        )
+
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle with the numbers of tokens, which the arguments of an exception do not include."""
-        costs = dict(self.costs)
-        return partial(type(self), str(self), needed=self.needed, available=self.available, costs=costs), ()
+        """Pickle with the figures and the remedies, which the arguments of an exception do not include."""
+        figures: dict[str, Any] = {"needed": self.needed, "available": self.available, "costs": dict(self.costs)}
+        return partial(type(self), self.problem, **figures, remedies=dict(self.remedies)), ()
 
 
 class ServerStateError(CtxoptError, ValueError):

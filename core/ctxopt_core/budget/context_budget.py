@@ -158,6 +158,19 @@ class ContextBudget:
 
         return budget_from_environment(environ)
 
+    @property
+    def binding(self) -> tuple[str, ...]:
+        """The settings that the input budget follows from: raising the first, or lowering the others, enlarges it.
+
+        A limit that the model's window has, and not a setting, is `context_window`.
+        """
+        if self.input_budget == self.target_tokens:
+            return ("target_tokens",)
+        if self.input_budget == self.max_input_tokens:
+            of_model = self.window is not None and self.window.max_input_tokens == self.max_input_tokens
+            return ("context_window" if of_model else "max_input_tokens",)
+        return ("context_window", *(name for name in ("output_reserve", "safety_margin") if getattr(self, name)))
+
     def should_act(self, count: int) -> bool:
         """Return whether a request of `count` tokens reaches `trigger` times the input budget, so that it is fitted.
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NoReturn
 
 from ctxopt_core.budget.shares import COMPONENTS, Allocation, Component, Shares, allocate
 from ctxopt_core.documents.packing import Packing
-from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.fitting.components import Cut, TextCut, cut_query, cut_system, pack, tokens_awaited, trim_to
-from ctxopt_core.fitting.measured_request import MeasuredRequest, describe_costs, measure_needs
+from ctxopt_core.fitting.measured_request import MeasuredRequest, measure_needs
 from ctxopt_core.fitting.options import PROTECTABLE, FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.history.policy import HistoryPolicy
@@ -23,6 +21,10 @@ _WORTH_FILLING = 16  # tokens: less is about one short sentence, and a component
 _LEAST_RATE = 0.25  # rendered tokens for one of a component: a renderer that shows less than a quarter is not believed
 _QUERY: tuple[Component, ...] = ("query",)
 _EASIEST_FIRST: tuple[Component, ...] = ("documents", "history", "system", "query")
+
+
+class UnfittableError(Exception):
+    """What may not be cut is larger than the limit; the fit turns it into the error that says why."""
 
 
 class ComponentCuts:
@@ -58,13 +60,13 @@ class ComponentCuts:
         """Divide the budget among the components; those that are protected get what they need.
 
         Raises:
-            ContextBudgetError: What is protected does not fit.
+            UnfittableError: What is protected does not fit.
         """
         protected: tuple[Component, ...] = tuple(name for name in PROTECTABLE if name in self._options.protect)
         held = sum(self._needs[name] for name in protected)
         available = self.measured.available
         if available <= 0 or held > available:
-            self._refuse(protected)
+            raise UnfittableError
         if "query" not in protected and self._query_holds_attachments and self._needs["query"] <= available - held:
             # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
             protected += _QUERY
@@ -80,13 +82,13 @@ class ComponentCuts:
             The allocation; another one where they took more than it gives them.
 
         Raises:
-            ContextBudgetError: Nothing is left of one of them, even with all that there is.
+            UnfittableError: Nothing is left of one of them, even with all that there is.
         """
         available = self.measured.available
         if not _widened(self._cut_query, allocation.query, available):
-            self._refuse(("query",))
+            raise UnfittableError
         if not _widened(self._cut_system, allocation.system, available - self._query.tokens):
-            self._refuse(("query", "system"))
+            raise UnfittableError
         used: dict[Component, int] = {"query": self._query.tokens, "system": self._system.tokens}
         if used["query"] <= allocation.query and used["system"] <= allocation.system:
             return allocation
@@ -114,7 +116,7 @@ class ComponentCuts:
         """Cut the component that can best bear it by what the whole is over, until the whole fits.
 
         Raises:
-            ContextBudgetError: It cannot be made to fit.
+            UnfittableError: It cannot be made to fit.
         """
         for _ in range(_ROUNDS):
             over = self._whole() - self.measured.limit
@@ -122,7 +124,7 @@ class ComponentCuts:
                 return
             if not self._cut_further(math.ceil(over / self._rendered_per_token())):
                 break
-        self._refuse(("query", "history"))
+        raise UnfittableError
 
     def fill(self) -> None:
         """Offer what is left to each component that was cut, in their order."""
@@ -162,7 +164,7 @@ class ComponentCuts:
         """Empty everything but the query.
 
         Raises:
-            ContextBudgetError: Nothing of the query fits, or not all of it where it is protected.
+            UnfittableError: Nothing of the query fits, or not all of it where it is protected.
         """
         conversation, texts = self.measured.conversation, self.measured.request.system_texts
         self._system = TextCut(texts=("",) * len(texts), lost=frozenset(conversation.systems))
@@ -172,7 +174,7 @@ class ComponentCuts:
         if not self._cut_query(max(0, self.measured.available)) or (
             whole and self._query.tokens < self._needs["query"]
         ):
-            self._refuse(("query",))
+            raise UnfittableError
 
     def outcome(self, allocation: Allocation) -> Cut:
         """Return what the components hold now."""
@@ -287,17 +289,6 @@ class ComponentCuts:
         """Return how many tokens are rendered for one of the components': 2 where each of them is shown twice."""
         used = sum(self._used.values())
         return max(_LEAST_RATE, (self._whole() - self.measured.overhead) / used) if used else 1.0
-
-    def _refuse(self, mandatory: tuple[Component, ...]) -> NoReturn:
-        overhead, limit = self.measured.overhead, self.measured.limit
-        costs: dict[str, int] = {"fixed": overhead, **dict(self._needs.items())}
-        needed = max(limit + 1, overhead + sum(max(self._needs[name], self._used[name]) for name in mandatory))
-        message = (
-            f"the request cannot be made to fit: what may not be cut needs {needed:,} tokens and the input budget is "
-            f"{limit:,} ({describe_costs(costs)}); use a larger context window, a smaller `output_reserve` or fewer "
-            "tools, or shorten what is fixed"
-        )
-        raise ContextBudgetError(message, needed=needed, available=limit, costs=costs)
 
 
 def _widened(cut_again: Callable[[int], bool], allowed: int, most: int) -> bool:

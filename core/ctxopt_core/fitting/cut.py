@@ -24,7 +24,7 @@ def cut(measured: MeasuredRequest, shares: Shares, options: FitOptions) -> Cut:
         options: How to cut.
 
     Raises:
-        ContextBudgetError: What may not be cut is larger than the limit.
+        UnfittableError: What may not be cut is larger than the limit.
     """
     if measured.request.sections:
         given, measured = measured, with_sections_cut(measured)
@@ -45,7 +45,7 @@ def cut_to_query(measured: MeasuredRequest, shares: Shares, options: FitOptions)
     The arguments are those of `cut`.
 
     Raises:
-        ContextBudgetError: Not even a part of the query fits, or not all of it where it is protected.
+        UnfittableError: Not even a part of the query fits, or not all of it where it is protected.
     """
     cuts = ComponentCuts(without_sections(measured), shares, options)
     cuts.keep_query_only()

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Unpack
+from typing import TypeAlias, Unpack
 
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
-from ctxopt_core.budget.shares import BudgetWarning
+from ctxopt_core.budget.shares import BudgetWarning, Shares
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.fitting.component_cuts import UnfittableError
 from ctxopt_core.fitting.components import Cut
 from ctxopt_core.fitting.cut import cut, cut_to_query
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given, everything_packed, fits
 from ctxopt_core.fitting.options import FitArguments, FitOptions, options_of
+from ctxopt_core.fitting.refusal import refusal
 from ctxopt_core.fitting.report_builder import report_of_cut, report_of_unchanged
 from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer, schema_reserve
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.runtime.warn_once import warn_once
+
+Way: TypeAlias = Callable[[MeasuredRequest, Shares, FitOptions], Cut]
+_NO_RESERVE = "nothing is kept free for tool schemas beyond their count"
+_EMPTIED = (
+    "a request could not be cut to its input budget of {:,} tokens, so everything but the query was emptied; "
+    "`overflow='error'` raises instead"
+)
 
 
 def fit(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitArguments]) -> FittedContext:
@@ -126,34 +135,58 @@ def fitted_with(
     options: FitOptions,
 ) -> FittedContext:
     """Fit a request as `fit_with` does, without a word in the log. The working form of `plan`, for adapters."""
-    limit = budget.effective_target - schema_reserve(request, counter)
-    measured = MeasuredRequest(request=request, limit=limit, counter=counter, renderer=renderer)
+    measured = MeasuredRequest(request=request, limit=budget.effective_target, counter=counter, renderer=renderer)
     if fits(measured):
         return _unchanged(measured, budget)
+    reserve = schema_reserve(request, counter)
+    outcome = _cut_to(measured.with_limit(measured.limit - reserve) if reserve else measured, budget, options)
+    if outcome is not None:
+        return _cut_context(measured, budget, outcome)
+    if reserve:
+        # What was kept free for schemas beyond their count is given up before a request is refused.
+        outcome = _cut_to(measured, budget, options)
+        if outcome is not None:
+            return _cut_context(measured, budget, outcome, notes=(_NO_RESERVE,))
+    if budget.effective_target < budget.input_budget:
+        return fitted_with(request, replace(budget, trigger=1.0), counter, renderer, options)
+    if options.overflow == "empty":
+        outcome = _cut_to(measured, budget, options, cut_to_query)
+        if outcome is not None:
+            warn_once(_EMPTIED.format(budget.input_budget), BudgetWarning, stacklevel=4)
+            return _cut_context(measured, budget, outcome, fallback="empty")
+
+    def fits_into(limit: int) -> bool:
+        larger = replace(measured, limit=limit)
+        ways = (cut, cut_to_query) if options.overflow == "empty" else (cut,)
+        return fits(larger) or any(_cut_to(larger, budget, without_calls, way) is not None for way in ways)
+
+    without_calls = _without_calls(options)
+    raise refusal(measured, budget, options, fits_into)
+
+
+def _cut_to(measured: MeasuredRequest, budget: ContextBudget, options: FitOptions, way: Way = cut) -> Cut | None:
+    """Return what a request is cut to; None where it cannot be made to fit."""
     try:
-        outcome = cut(measured, budget.shares, options)
-    except ContextBudgetError:
-        if budget.effective_target < budget.input_budget:
-            return fitted_with(request, replace(budget, trigger=1.0), counter, renderer, options)
-        if options.overflow != "empty":
-            raise
-        return _emptied(measured, budget, options)
-    return _cut_context(measured, budget, outcome)
+        return way(measured, budget.shares, options)
+    except UnfittableError:
+        return None
 
 
-def _emptied(measured: MeasuredRequest, budget: ContextBudget, options: FitOptions) -> FittedContext:
-    outcome = cut_to_query(measured, budget.shares, options)
-    warn_once(
-        f"a request could not be cut to its input budget of {measured.limit:,} tokens, so everything but the query was "
-        "emptied; `overflow='error'` raises instead",
-        BudgetWarning,
-        stacklevel=5,
-    )
-    return _cut_context(measured, budget, outcome, fallback="empty")
+def _without_calls(options: FitOptions) -> FitOptions:
+    """Return options that call nothing of the user's, for cuts of which only the size is looked at."""
+    documents, history = replace(options.documents, scorer=None), replace(options.history, scorer=None)
+    if callable(history.strategy) or history.summarizes:
+        history = replace(history, strategy="turns", max_messages=None)
+    return replace(options, documents=documents, history=history)
 
 
 def _cut_context(
-    measured: MeasuredRequest, budget: ContextBudget, outcome: Cut, fallback: str | None = None
+    measured: MeasuredRequest,
+    budget: ContextBudget,
+    outcome: Cut,
+    *,
+    fallback: str | None = None,
+    notes: tuple[str, ...] = (),
 ) -> FittedContext:
     return FittedContext(
         request=measured.request,
@@ -162,7 +195,7 @@ def _cut_context(
         documents=outcome.packing,
         history=outcome.draft.trimming,
         sections=tuple(tuple(section.entries) for section in outcome.measured.request.sections),
-        report=report_of_cut(measured, budget, outcome, fallback),
+        report=report_of_cut(measured, budget, outcome, fallback, notes),
         unchanged=False,
     )
 

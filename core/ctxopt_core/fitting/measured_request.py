@@ -18,7 +18,8 @@ from ctxopt_core.fitting.request_renderer import Draft, RequestRenderer
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.request import ContextRequest, Section
 
-_NO_LIMIT = 2**62  # tokens: no request reaches it
+NO_LIMIT = 2**62
+"""More tokens than any request has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,12 @@ class MeasuredRequest:
         changed = copy(self)
         object.__setattr__(changed, "request", replace(self.request, sections=tuple(sections)))
         object.__setattr__(changed, "overhead", self.renderer.overhead_tokens(changed.request, self.counter))
+        return changed
+
+    def with_limit(self, limit: int) -> MeasuredRequest:
+        """Return the measured request with a smaller limit; what was read of the conversation stays read."""
+        changed = copy(self)
+        object.__setattr__(changed, "limit", limit)
         return changed
 
     def without_results_in_query(self) -> MeasuredRequest:
@@ -154,10 +161,13 @@ def everything_packed(measured: MeasuredRequest) -> Packing:
 
 def count_request(request: ContextRequest, counter: TokenCounter, renderer: RequestRenderer) -> int:
     """Return the tokens of a request as it is, rendered."""
-    measured = MeasuredRequest(request=request, limit=_NO_LIMIT, counter=counter, renderer=renderer)
+    measured = MeasuredRequest(request=request, limit=NO_LIMIT, counter=counter, renderer=renderer)
     return measured.count(as_given(measured))
 
 
 def describe_costs(costs: Mapping[str, int]) -> str:
-    """Return costs by part as one line, for error messages."""
-    return ", ".join(f"{name} {tokens:,}" for name, tokens in costs.items())
+    """Return costs by part as one line, for error messages; `tools`, which are a part of `fixed`, say so."""
+    parts = [
+        f"of which tools {tokens:,}" if name == "tools" else f"{name} {tokens:,}" for name, tokens in costs.items()
+    ]
+    return ", ".join(parts)

@@ -42,11 +42,13 @@ def report_of_unchanged(measured: MeasuredRequest, budget: ContextBudget) -> Fit
     )
 
 
-def report_of_cut(measured: MeasuredRequest, budget: ContextBudget, cut: Cut, fallback: str | None) -> FitReport:
+def report_of_cut(
+    measured: MeasuredRequest, budget: ContextBudget, cut: Cut, fallback: str | None, notes: tuple[str, ...] = ()
+) -> FitReport:
     """Return the report of a request that was cut."""
-    trimming, notes = cut.draft.trimming, tuple[str, ...]()
+    trimming = cut.draft.trimming
     if measured.conversation.system_scan_bounded:
-        notes = ("so long a conversation was searched for system messages at its two ends only",)
+        notes += ("so long a conversation was searched for system messages at its two ends only",)
     return FitReport(
         unchanged=False,
         counted_after=cut.whole,
