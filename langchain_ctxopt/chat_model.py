@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from ctxopt_core.adapters import OptimizedModel, RequestSettings, empty_model
@@ -57,7 +57,8 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
     if not isinstance(model, BaseChatModel):
         message = (
             f"`model` must be a chat model, got {type(model).__name__}; optimize the model first, then bind tools, "
-            "alternatives, retries or fallbacks"
+            "alternatives, retries or fallbacks; one that a run configures is fitted by `ContextOptimizer(model=...)` "
+            "in front of it, or by `ContextOptimizerMiddleware` in an agent"
         )
         raise TypeError(message)
     plain = model.plain_class if isinstance(model, OptimizedChatModel) else type(model)

@@ -123,7 +123,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
                 something else than a number.
             ValueError: A document lacks a metadata key that `document_prompt` needs.
         """
-        compression = self._of_run()._compressed_and_reported(documents, query)
+        compression = self._compressed_and_reported(documents, query)
         send_report(compression.report, callbacks)
         return compression.documents
 
@@ -134,13 +134,13 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
 
         A scorer that can be awaited is awaited on the event loop.
         """
-        compression = await in_worker(self._of_run()._compressed_and_reported, documents, query)
+        compression = await in_worker(self._compressed_and_reported, documents, query)
         await asend_report(compression.report, callbacks)
         return compression.documents
 
     def plan(self, documents: Sequence[Document], query: str) -> FitReport:
         """Return the report of what a compression would do. Neither callbacks nor `on_report` receive it."""
-        return self._compressed(documents, query).report
+        return self.compressed(documents, query).report
 
     def with_changes(self, **changes: Any) -> ContextOptimizerCompressor:
         """Return a copy with other settings, validated as at construction."""
@@ -195,10 +195,11 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             return self.with_changes(**given)
 
     def _compressed_and_reported(self, documents: Sequence[Document], query: str) -> Compression:
-        compression = self._compressed(documents, query)
+        of_run = self._of_run()
+        compression = of_run.compressed(documents, query)
         if compression.lost_everything:
             message = (
-                f"no document fits into the budget of {self._budget} tokens, so that none is returned; raise "
+                f"no document fits into the budget of {of_run.budget_tokens} tokens, so that none is returned; raise "
                 "`max_tokens` or `share`, or shorten `document_prompt`"
             )
             warn_once(message, BudgetWarning, stacklevel=3)
@@ -206,7 +207,8 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             self.on_report(compression.report)
         return compression
 
-    def _compressed(self, documents: Sequence[Document], query: str) -> Compression:
+    def compressed(self, documents: Sequence[Document], query: str) -> Compression:
+        """Return the documents that fit and the report. Nothing is sent or logged."""
         if not isinstance(query, str):
             message = f"`query` must be a string, got {type(query).__name__}; give '' to leave the choice to the scores"
             raise TypeError(message)

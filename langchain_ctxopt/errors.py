@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from langchain_core.exceptions import ContextOverflowError
 from pydantic import ValidationError
 
-from ctxopt_core import ContextBudgetError, CtxoptError
+from ctxopt_core import ContextBudget, ContextBudgetError, CtxoptError
+from ctxopt_core.adapters import BudgetSettings, ModelInfo
 
 
 class RequestOverflowError(ContextBudgetError, ContextOverflowError):
@@ -46,3 +47,23 @@ def typed_errors() -> Iterator[None]:
         if cause is None:
             raise
         raise (RequestOverflowError.of(cause) if isinstance(cause, ContextBudgetError) else cause) from None
+
+
+def remedies(settings: BudgetSettings, budget: ContextBudget, model: ModelInfo | None) -> dict[str, str]:
+    """Return what helps where a request cannot fit, in the words of the settings and of the model that give the limit.
+
+    Args:
+        settings: The settings of the front.
+        budget: The budget that they came to.
+        model: What the model says about itself; None where there is none.
+    """
+    found = {"context_window": "a larger `context_window`"}
+    if budget.input_budget == settings.max_input_tokens:
+        found["context_window"] = "a larger `max_input_tokens`"
+    elif settings.context_window is None and model is not None:
+        larger = "a model with a larger context window"
+        found["context_window"] = larger if model.loaded_tokens is None else "a larger `num_ctx` of the model"
+    if settings.output_reserve is None and model is not None and model.answer_tokens is not None:
+        kept = f"{budget.output_reserve:,} tokens are kept free for it"
+        found["output_reserve"] = f"a smaller limit of the answer (`max_tokens` of the model; {kept})"
+    return found

@@ -40,7 +40,7 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.dict_input import DictInput
 from langchain_ctxopt.documents import ScoreOf
-from langchain_ctxopt.errors import RequestOverflowError, typed_errors
+from langchain_ctxopt.errors import RequestOverflowError, remedies, typed_errors
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.message_input import MessageInput
 from langchain_ctxopt.model_settings import is_configurable, optional_settings
@@ -274,21 +274,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             fitted = fitter(request, self.budget, self._model_budget.counter, renderer, self._options)
             return OptimizedInput(value=given.output(fitted), report=fitted.report)
         except ContextBudgetError as error:
-            raise RequestOverflowError.of(error.with_remedies(self._remedies())) from error
-
-    def _remedies(self) -> dict[str, str]:
-        """Return what helps where a request cannot fit, in the words of these settings and of the model's own."""
-        budget, model = self.budget, self._model_info
-        remedies = {"context_window": "a larger `context_window`"}
-        if budget.input_budget == self.max_input_tokens:
-            remedies["context_window"] = "a larger `max_input_tokens`"
-        elif self.context_window is None and model is not None:
-            larger = "a model with a larger context window"
-            remedies["context_window"] = larger if model.loaded_tokens is None else "a larger `num_ctx` of the model"
-        if self.output_reserve is None and model is not None and model.answer_tokens is not None:
-            kept = f"{budget.output_reserve:,} tokens are kept free for it"
-            remedies["output_reserve"] = f"a smaller limit of the answer (`max_tokens` of the model; {kept})"
-        return remedies
+            raise RequestOverflowError.of(
+                error.with_remedies(remedies(BudgetSettings.of(self), self.budget, self._model_info))
+            ) from error
 
     def _read(self, value: Any) -> tuple[DictInput | MessageInput, RequestRenderer]:
         if not isinstance(value, dict):

@@ -68,6 +68,8 @@ def _checked(given: object, place: str) -> Mapping[str, Any]:
         message = f"{place} must be a mapping of settings, for example {{'max_input_tokens': 2000}}, got {given!r}"
         raise TypeError(message)
     if unknown := sorted(str(name) for name in given if name not in _KNOWN):
-        message = f"{place} has no setting {', '.join(f'`{name}`' for name in unknown)}; a run can set {', '.join(_KNOWN)}"
+        message = (
+            f"{place} has no setting {', '.join(f'`{name}`' for name in unknown)}; a run can set {', '.join(_KNOWN)}"
+        )
         raise TypeError(message)
     return given

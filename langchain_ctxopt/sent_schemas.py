@@ -53,8 +53,11 @@ def format_as_sent(form: object) -> Schema:
 
 
 def _strict(node: Any, root: Mapping[str, Any], within: frozenset[str]) -> Any:
-    """Return a schema in its strict form: objects are closed, every property is required, and a reference that has
-    more beside it is replaced by what it refers to."""
+    """Return a schema in its strict form.
+
+    Objects are closed, every property is required, and a reference that has more beside it is replaced by what it
+    refers to.
+    """
     if isinstance(node, list):
         return [_strict(item, root, within) for item in node]
     if not isinstance(node, Mapping):

@@ -39,8 +39,8 @@ else:
 # A part of the tokens of a refused request. How far the provider's count is above ours is not known: a larger part may
 # be refused again, and that is raised; a smaller one drops more than it must.
 RETRY_FACTOR = 0.75
-# A part of what a refusal's figures allow. What is kept may have more tokens, by the provider's count, than what is left
-# out; with a larger part the second request is refused more often.
+# A part of what a refusal's figures allow: an assumption. What is kept may have more tokens, by the provider's count,
+# than what is left out, and with a larger part the second request is refused more often.
 FIGURES_PART = 0.95
 
 

@@ -1,7 +1,7 @@
 """How providers say that a request is too long: their words, and the figures in them.
 
-Their clients' errors have no class in common, and some arrive as any invalid request or as an HTTP error. So an error is
-known by its class or its code where it has one, else by its words. No client is imported.
+Their clients' errors have no class in common, and some arrive as any invalid request or as an HTTP error. So an error
+is known by its class or its code where it has one, else by its words. No client is imported.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ _OTHER_STATUSES = frozenset({401, 403, 404, 429})
 # Errors inside an error: a client wraps one or two times, a group holds a few.
 _MOST_ERRORS = 20
 
+_CONTEXT_LENGTH = r"maximum context length is (?P<M>\d+) tokens.{0,80}?"
 # N: the tokens of the input. M: the most that there may be. A: those of the answer that was asked for.
 _WORDS: tuple[str, ...] = (
     # Anthropic, also on Bedrock and Vertex
     r"prompt is too long: (?P<N>\d+) tokens > (?P<M>\d+)",
     r"input length and .?max_tokens.? exceed context limit: (?P<N>\d+) \+ (?P<A>\d+) > (?P<M>\d+)",
     # OpenAI, Azure, Groq, DeepSeek, OpenRouter, vLLM and other servers of the same interface
-    r"maximum context length is (?P<M>\d+) tokens.{0,80}?requested (?:about )?\d+ tokens "
-    r"\((?P<parts>[^)]*?)(?P<A>\d+) (?:in|for) the (?:completion|output)",
-    r"maximum context length is (?P<M>\d+) tokens.{0,80}?"
-    r"(?:resulted in|requested(?: about)?|request has|prompt contains(?: at least)?) (?P<N>\d+)",
+    rf"{_CONTEXT_LENGTH}requested (?:about )?\d+ tokens \((?P<parts>[^)]*?)(?P<A>\d+) (?:in|for) the (?:compl|output)",
+    rf"{_CONTEXT_LENGTH}(?:resulted in|requested(?: about)?|request has|prompt contains(?: at least)?) (?P<N>\d+)",
     r"maximum prompt length is (?P<M>\d+) but the request contains (?P<N>\d+)",  # xAI
     r"prompt \((?:total )?length (?P<N>\d+)\) is (?:too long|longer).{0,60}?(?:length of|context length) (?P<M>\d+)",
     # Mistral

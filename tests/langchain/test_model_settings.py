@@ -70,9 +70,7 @@ def schemas(model: object) -> list[Any]:
         pytest.param(
             MODEL.bind(response_format={"type": "json_object"}), [{"type": "json_object"}], id="response_format"
         ),
-        pytest.param(
-            MODEL.bind(response_format=Verdict), [format_as_sent(Verdict)], id="a class as the format"
-        ),
+        pytest.param(MODEL.bind(response_format=Verdict), [format_as_sent(Verdict)], id="a class as the format"),
         pytest.param(MODEL.bind(format={"type": "object"}), [{"type": "object"}], id="format"),
         pytest.param(MODEL.bind(format="json"), ["json"], id="a text as the format"),
         pytest.param(MODEL.bind(tools=SCHEMA), [SCHEMA], id="one tool instead of a list"),

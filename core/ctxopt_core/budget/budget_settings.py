@@ -123,18 +123,22 @@ class BudgetSettings:
         bound = model.schemas if model else ()
         return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
 
-    def _limits(self, model: ModelInfo | None) -> dict[str, int | None]:
+    def _limits(self, model: ModelInfo | None) -> dict[str, Any]:
         """Return the limits of the window. A target is one where nothing else says how large the window is."""
         limits = {"context_window": self.context_window, "max_input_tokens": self.max_input_tokens}
         if model is None or self.context_window is not None:
             return limits
-        if model.window_tokens is not None:
-            # A limit of the input leaves the window as it is, which must hold the answer as well.
-            holds = self.max_input_tokens is not None and not model.loaded_by_default
-            return {**_live(model), **{name: given for name, given in limits.items() if given}} if holds else limits
-        if self.max_input_tokens is None and self.target_tokens is not None and not self._knows(model.name):
-            return {**limits, "max_input_tokens": self.target_tokens}
-        return limits
+        if self.max_input_tokens is None and self.target_tokens is None:
+            return limits
+        if self.max_input_tokens is None:
+            assumed = model.loaded_by_default or (model.window_tokens is None and not self._knows(model.name))
+            return {**limits, "max_input_tokens": self.target_tokens} if assumed else limits
+        if model.loaded_by_default:
+            return limits
+        # A limit of the input leaves the window as it is, which must hold the answer as well.
+        live = _live(model)
+        most = live.get("max_input_tokens", self.max_input_tokens)
+        return {**live, "max_input_tokens": min(most, self.max_input_tokens)}
 
     def _knows(self, name: str | None) -> bool:
         try:
@@ -142,7 +146,7 @@ class BudgetSettings:
         except UnknownModelError:
             return False
 
-    def _window(self, model: ModelInfo, limits: Mapping[str, int | None]) -> ModelWindow:
+    def _window(self, model: ModelInfo, limits: Mapping[str, Any]) -> ModelWindow:
         if model.loaded_by_default and not any(limits.values()):
             message = (
                 f"{model.kind} {model.name or ''} is called without `num_ctx`, so that its server loads it with a "

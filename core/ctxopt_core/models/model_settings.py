@@ -111,7 +111,7 @@ def flat_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call, with those that stand in mappings among them, which win."""
     found = dict(arguments)
     for name in ARGUMENT_MAPPINGS:
-        inner = arguments.get(name)
+        inner: Any = arguments.get(name)
         if hasattr(inner, "model_dump"):
             inner = inner.model_dump(exclude_none=True)
         if isinstance(inner, Mapping):
