@@ -61,9 +61,10 @@ def settings_of(llm: object) -> ModelInfo:
     own_name = next((name for name in attributes if isinstance(name, str) and name not in _UNNAMED), None)
     metadata = metadata_of(llm)
     sent = sent_answer_of(llm)
+    further = getattr(llm, "additional_kwargs", None) or {}
     if metadata is None:
-        return ModelInfo(kind=type(llm).__name__, name=own_name, answer_tokens=sent)
-    return ModelInfo(
+        return ModelInfo(kind=type(llm).__name__, name=own_name, answer_tokens=sent).called_with(further)
+    info = ModelInfo(
         kind=type(llm).__name__,
         name=own_name if metadata.model_name in _UNNAMED else metadata.model_name,
         max_input_tokens=metadata.context_window,
@@ -71,12 +72,14 @@ def settings_of(llm: object) -> ModelInfo:
         answer_is_sent=sent is not None,
         schemas=schemas_of_answer(llm),
     )
+    return info.called_with(further)
 
 
 def sent_answer_of(llm: LLM) -> int | None:
     """Return the answer limit that a model sends with each request, in tokens; None where it only reports one."""
-    own = {name: getattr(llm, name, None) for name in (*ANSWER_LIMITS, "additional_kwargs")}
-    return answer_limit(flat_arguments({**own, "generation_config": getattr(llm, "_generation_config", None)}))
+    inner = llm.llm if isinstance(llm, StructuredLLM) else llm
+    own = {name: getattr(inner, name, None) for name in (*ANSWER_LIMITS, "additional_kwargs")}
+    return answer_limit(flat_arguments({**own, "generation_config": getattr(inner, "_generation_config", None)}))
 
 
 def schemas_of_answer(llm: LLM) -> tuple[dict[str, Any], ...]:

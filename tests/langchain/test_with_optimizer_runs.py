@@ -16,6 +16,7 @@ from langchain_core.tracers.base import BaseTracer
 
 from langchain_ctxopt import RequestOverflowError, with_optimizer
 from langchain_requests import sent_tokens
+from run_listener import RunListener
 from scripted_model import PAGE, ScriptedModel
 
 CHAT: list[Any] = [
@@ -23,20 +24,6 @@ CHAT: list[Any] = [
     HumanMessage("How many lanterns are there?"),
 ]
 TURNS = 14
-
-
-class Listener(BaseCallbackHandler):
-    """Keeps the messages that a run begins with, and how it ends."""
-
-    def __init__(self) -> None:
-        self.started: list[list[BaseMessage]] = []
-        self.failed: list[BaseException] = []
-
-    def on_chat_model_start(self, serialized: Any, messages: list[list[BaseMessage]], **_: Any) -> None:
-        self.started += messages
-
-    def on_llm_error(self, error: BaseException, **_: Any) -> None:
-        self.failed.append(error)
 
 
 class Tracer(BaseTracer):
@@ -164,7 +151,7 @@ KINDS = [
 async def test_l12_a_run_begins_with_what_was_given_and_sends_what_fits_once(kind: Any, way: str) -> None:
     reports: list[Any] = []
     double = kind(window=700)
-    listener, tracer = Listener(), Tracer()
+    listener, tracer = RunListener(), Tracer()
     model = with_optimizer(double, on_report=reports.append)
     model.callbacks = [tracer]
     await asked(model, way, listener)
@@ -179,7 +166,7 @@ async def test_l12_a_run_begins_with_what_was_given_and_sends_what_fits_once(kin
 async def test_l12_a_model_that_cannot_stream_still_cannot(way: str) -> None:
     double = silent(ScriptedModel(window=700))
     model = with_optimizer(double)
-    listener = Listener()
+    listener = RunListener()
     assert not model._should_stream(async_api=False, stream=True)
     await asked(model, way, listener)
     assert len(listener.started) == len(double.heard) == 1
@@ -194,7 +181,7 @@ def test_l12_a_model_that_goes_round_langchains_methods_is_fitted_too() -> None:
 
 @pytest.mark.parametrize("way", ["invoke", "stream"])
 async def test_l12_an_overflow_ends_the_run_that_began(way: str) -> None:
-    listener = Listener()
+    listener = RunListener()
     model = with_optimizer(ScriptedModel(window=200))
     with pytest.raises(RequestOverflowError):
         getattr(model, way)(PAGE * 60, {"callbacks": [listener]}) if way == "invoke" else list(
