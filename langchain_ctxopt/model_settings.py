@@ -115,7 +115,7 @@ def _name_of(model: object) -> str | None:
     if name is None or not name.startswith("arn:") or not isinstance(provider, str):
         return name
     last = name.rpartition("/")[2]
-    # The id of a profile of one's own says nothing of the model; its provider decides how it is counted.
+    # The id of an inference profile does not name the model. How tokens are counted follows from the provider.
     return last if "." in last else f"{provider}.{_FAMILIES.get(provider, provider)}-{last}"
 
 

@@ -77,6 +77,7 @@ STATES = [
     pytest.param(Responding(model_kwargs={"previous_response_id": "r"}), "`previous_response_id`", id="model_kwargs"),
     pytest.param(Responding(extra_body={"conversation": "conv_1"}), "`conversation`", id="extra_body"),
     pytest.param(NamedModel().bind(previous_response_id="resp_1"), "`previous_response_id`", id="bound"),
+    pytest.param(NamedModel().bind(prompt={"id": "pmpt_1"}), "`prompt`", id="a stored prompt"),
     pytest.param(NamedModel().bind(conversation={"id": "conv_1"}), "`conversation`", id="a bound mapping"),
     pytest.param(NamedModel().bind(extra_body={"conversation": "c"}), "`conversation`", id="in a bound mapping"),
     pytest.param(

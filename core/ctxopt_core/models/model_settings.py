@@ -43,6 +43,7 @@ SERVER_STATE: Mapping[str, str] = {
     "conversation": "send the messages instead of it",
     "previous_interaction_id": "send the messages instead of it",
     "cached_content": "send that content in the messages",
+    "prompt": "send its text in the messages",
 }
 """What makes a server add what it holds to a request, by the argument that asks for it, and the remedy."""
 
@@ -135,10 +136,13 @@ def reject_server_state(arguments: Mapping[str, Any]) -> None:
         ServerStateError: One of them refers to what the server holds.
     """
     for name, remedy in SERVER_STATE.items():
-        if arguments.get(name):
+        held = arguments.get(name)
+        if name == "prompt" and not isinstance(held, Mapping):
+            continue  # a string of that name is what is sent
+        if held:
             message = (
                 f"`{name}` makes the server add what it holds to the request, which cannot be counted here, got "
-                f"{arguments[name]!r:.80}; {remedy}"
+                f"{held!r:.80}; {remedy}"
             )
             raise ServerStateError(message)
 
