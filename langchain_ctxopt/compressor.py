@@ -24,14 +24,14 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments
-from langchain_ctxopt.errors import typed_errors
+from langchain_ctxopt.errors import TypedConstruction, typed_errors
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.model_settings import optional_settings
 from langchain_ctxopt.run_settings import COMPRESSOR_SETTINGS, run_settings
 from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share
 
 
-class ContextOptimizerCompressor(BaseDocumentCompressor):
+class ContextOptimizerCompressor(TypedConstruction, BaseDocumentCompressor):
     """Fits the chunks of a retriever into a token budget, counted as the prompt will render them.
 
     It is a document compressor of LangChain. Use it in a `ContextualCompressionRetriever`, in a

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 from langchain_core.exceptions import ContextOverflowError
 from pydantic import ValidationError
@@ -47,6 +48,18 @@ def typed_errors() -> Iterator[None]:
         if cause is None:
             raise
         raise (RequestOverflowError.of(cause) if isinstance(cause, ContextBudgetError) else cause) from None
+
+
+class TypedConstruction:
+    """Base of the fronts that are pydantic models and may be made for a model.
+
+    Settings that contradict each other are pydantic's error. That a model leaves nothing for the input, for example by
+    its answer limit, is the error of ctxopt, which fallbacks know.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        with nullcontext() if settings.get("model") is None else typed_errors():
+            super().__init__(**settings)
 
 
 def remedies(settings: BudgetSettings, budget: ContextBudget, model: ModelInfo | None) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 * CtxoptError
   * ContextBudgetError (also a ValueError): the request cannot be made to fit, or a budget is invalid
-  * ServerStateError (also a ValueError): a call refers to what the provider's server holds, which cannot be counted
+  * ServerStateError: a call refers to what the provider's server holds, which cannot be counted
   * UnknownModelError (also a LookupError): no window or no tokenizer is known for a model
   * SummaryError: a summarizer returned no usable summary
 """
@@ -91,7 +91,7 @@ class ContextBudgetError(CtxoptError, ValueError):
         return partial(type(self), self.problem, **figures, remedies=dict(self.remedies)), ()
 
 
-class ServerStateError(CtxoptError, ValueError):
+class ServerStateError(CtxoptError):
     """A call refers to what the provider's server holds, which it adds to the request and which cannot be counted.
 
     Example:
