@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from langchain_core.exceptions import ContextOverflowError
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
-from ctxopt_core import ContextBudgetError
+from langchain_core.exceptions import ContextOverflowError
+from pydantic import ValidationError
+
+from ctxopt_core import ContextBudget, ContextBudgetError, CtxoptError
+from ctxopt_core.adapters import BudgetSettings, ModelInfo
 
 
 class RequestOverflowError(ContextBudgetError, ContextOverflowError):
@@ -29,3 +35,48 @@ class RequestOverflowError(ContextBudgetError, ContextOverflowError):
         return cls(
             error.problem, needed=error.needed, available=error.available, costs=error.costs, remedies=error.remedies
         )
+
+
+@contextmanager
+def typed_errors() -> Iterator[None]:
+    """Raise the errors of ctxopt as what they are where pydantic has wrapped them while it checked settings."""
+    try:
+        yield
+    except ValidationError as error:
+        causes = (problem.get("ctx", {}).get("error") for problem in error.errors())
+        cause = next((cause for cause in causes if isinstance(cause, CtxoptError)), None)
+        if cause is None:
+            raise
+        raise (RequestOverflowError.of(cause) if isinstance(cause, ContextBudgetError) else cause) from None
+
+
+class TypedConstruction:
+    """Base of the fronts that are pydantic models and may be made for a model.
+
+    Settings that contradict each other are pydantic's error. That a model leaves nothing for the input, for example by
+    its answer limit, is the error of ctxopt, which fallbacks know.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        with nullcontext() if settings.get("model") is None else typed_errors():
+            super().__init__(**settings)
+
+
+def remedies(settings: BudgetSettings, budget: ContextBudget, model: ModelInfo | None) -> dict[str, str]:
+    """Return what helps where a request cannot fit, in the words of the settings and of the model that give the limit.
+
+    Args:
+        settings: The settings of the front.
+        budget: The budget that they came to.
+        model: What the model says about itself; None where there is none.
+    """
+    found = {"context_window": "a larger `context_window`"}
+    if budget.input_budget == settings.max_input_tokens:
+        found["context_window"] = "a larger `max_input_tokens`"
+    elif settings.context_window is None and model is not None:
+        larger = "a model with a larger context window"
+        found["context_window"] = larger if model.loaded_tokens is None else "a larger `num_ctx` of the model"
+    if settings.output_reserve is None and model is not None and model.answer_tokens is not None:
+        kept = f"{budget.output_reserve:,} tokens are kept free for it"
+        found["output_reserve"] = f"a smaller limit of the answer (`max_tokens` of the model; {kept})"
+    return found

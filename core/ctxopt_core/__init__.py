@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ctxopt_core.documents.packing import Packing, pack_documents
     from ctxopt_core.documents.policy import DocumentPolicy
     from ctxopt_core.documents.rendering import PlainDocuments
-    from ctxopt_core.errors import ContextBudgetError, CtxoptError, SummaryError, UnknownModelError
+    from ctxopt_core.errors import ContextBudgetError, CtxoptError, ServerStateError, SummaryError, UnknownModelError
     from ctxopt_core.fitting.fit_request import afit, fit, plan
     from ctxopt_core.fitting.fitted_context import FittedContext
     from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
@@ -71,6 +71,7 @@ __all__ = [
     "RequestRenderer",
     "Scorer",
     "Section",
+    "ServerStateError",
     "Shares",
     "Summarizer",
     "SummaryError",
@@ -123,6 +124,7 @@ _HOMES = {
     "PlainDocuments": "documents.rendering",
     "Scorer": "relevance.scorer",
     "Section": "request",
+    "ServerStateError": "errors",
     "Shares": "budget.shares",
     "Summarizer": "summaries.summarizer",
     "SummaryError": "errors",

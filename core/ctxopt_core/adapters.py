@@ -61,11 +61,23 @@ from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import TOOL_ROLES, AttachmentKind, MediaFacts
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews
 from ctxopt_core.messages.placeholder import is_placeholder_message
-from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
+from ctxopt_core.models.model_settings import (
+    ANSWER_LIMITS,
+    ARGUMENT_MAPPINGS,
+    LOADED_WINDOWS,
+    SERVER_STATE,
+    ModelInfo,
+    answer_limit,
+    first_name,
+    first_tokens,
+    flat_arguments,
+    reject_server_state,
+    token_limit,
+)
 from ctxopt_core.models.prices import Prices
 from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog
 from ctxopt_core.providers.rules import rules_of
-from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
+from ctxopt_core.providers.tool_schemas import RESPONSE_FORMATS, formats_in, schema_texts, schemas_in, tools_in
 from ctxopt_core.runtime.event_loop import in_worker
 from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
@@ -74,11 +86,15 @@ from ctxopt_core.validation import optional_token_amount, token_amount
 
 __all__ = [
     "ANSWER_LIMITS",
+    "ARGUMENT_MAPPINGS",
     "ATTACHMENT_OMITTED",
     "LIMITS",
+    "LOADED_WINDOWS",
     "MEDIA_KEYS",
     "READ_RESULTS",
+    "RESPONSE_FORMATS",
     "ROLE_NAMES",
+    "SERVER_STATE",
     "SYSTEM_ROLES",
     "TOKENS_PER_MESSAGE",
     "TOKENS_PER_REQUEST",
@@ -111,6 +127,7 @@ __all__ = [
     "ShortenedCalls",
     "StoredResult",
     "UserCatalog",
+    "answer_limit",
     "arguments_text",
     "as_value",
     "attachment_tokens",
@@ -129,6 +146,8 @@ __all__ = [
     "fit_with",
     "fits",
     "fitted_with",
+    "flat_arguments",
+    "formats_in",
     "holds_compaction",
     "in_worker",
     "is_blank",
@@ -147,6 +166,7 @@ __all__ = [
     "plain_openai",
     "put_together",
     "read_lines",
+    "reject_server_state",
     "reject_unknown_settings",
     "role_of",
     "rules_of",
@@ -164,6 +184,7 @@ __all__ = [
     "token_amount",
     "token_limit",
     "tokens_of_share",
+    "tools_in",
     "verbatim_texts",
     "warn_once",
 ]

@@ -37,6 +37,7 @@ CORE_NAMES = [
     "RequestRenderer",
     "Scorer",
     "Section",
+    "ServerStateError",
     "Shares",
     "Summarizer",
     "SummaryError",

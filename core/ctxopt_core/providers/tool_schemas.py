@@ -21,6 +21,14 @@ Count: TypeAlias = Callable[[str], int]
 WITH_SYSTEM = "."
 """A system prompt beside which schemas cost least."""
 RESPONSE_FORMATS = ("response_format", "format")
+_OTHER_FORMATS = ("response_schema", "response_json_schema", "output_format", "guided_json", "structured_outputs")
+_PLAIN_TEXT = {"type": "text"}
+# Arguments that hold a response format beside settings which cost no tokens, by the keys that it can have there.
+_FORMAT_HOLDERS: Mapping[str, tuple[str, ...]] = {
+    "text": ("format",),
+    "output_config": ("format", "textFormat"),
+    "outputConfig": ("format", "textFormat"),
+}
 SCHEMA_LISTS = ("tools", "functions")
 TOOL_CHOICE = "tool_choice"
 _USUAL_CHOICES = (None, False, "auto")
@@ -136,13 +144,29 @@ def schemas_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
 
     A choice of a tool is sent as well, where it is not left to the model.
     """
+    yield from tools_in(arguments)
+    yield from formats_in(arguments)
+    choice = arguments.get(TOOL_CHOICE)
+    if choice not in _USUAL_CHOICES:
+        yield {TOOL_CHOICE: choice}
+
+
+def tools_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the tools and functions among the arguments of a call, as they are given."""
     for argument in SCHEMA_LISTS:
         value = arguments.get(argument)
         if isinstance(value, Sequence) and not isinstance(value, str):
             yield from value
         elif value is not None:
             yield value
-    yield from (arguments[argument] for argument in RESPONSE_FORMATS if arguments.get(argument) is not None)
-    choice = arguments.get(TOOL_CHOICE)
-    if choice not in _USUAL_CHOICES:
-        yield {TOOL_CHOICE: choice}
+
+
+def formats_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the response formats among the arguments of a call, as they are given."""
+    for argument in (*RESPONSE_FORMATS, *_OTHER_FORMATS):
+        if arguments.get(argument) is not None:
+            yield arguments[argument]
+    for argument, keys in _FORMAT_HOLDERS.items():
+        holder = arguments.get(argument)
+        if isinstance(holder, Mapping):
+            yield from (holder[key] for key in keys if holder.get(key) not in (None, _PLAIN_TEXT))
