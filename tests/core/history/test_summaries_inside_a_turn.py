@@ -212,10 +212,10 @@ def test_l15_what_a_short_summary_does_not_need_goes_to_messages(strategy):
 
 
 @pytest.mark.parametrize("strategy", SUMMARIZING)
-@pytest.mark.parametrize(("words", "most"), [(12, 40), (60, 110)])
-def test_l15_a_run_of_300_steps_asks_the_summarizer_once_a_step_of_the_cut(strategy, words, most):
+@pytest.mark.parametrize(("words", "most"), [(12, 12), (60, 30)])
+def test_l15_a_run_of_100_steps_asks_the_summarizer_once_a_step_of_the_cut(strategy, words, most):
     function = Counting()
-    policy, messages, asked, cuts = policy_of(strategy, function), run(300, words), 0, set()
+    policy, messages, asked, cuts = policy_of(strategy, function), run(100, words), 0, set()
     for end in range(1, len(messages) + 1, 2):
         request = ContextRequest(history=messages[:end])
         result = fit(request, ContextBudget(max_input_tokens=600), counter=WORDS, history=policy)
