@@ -13,6 +13,7 @@ from langchain_core.prompt_values import ChatPromptValue
 from langchain_core.runnables import RunnableConfig
 
 from ctxopt_core.adapters import OptimizedModel, RequestSettings, empty_model, in_worker
+from langchain_ctxopt.errors import RetriesWhatMayChange
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 
@@ -78,7 +79,7 @@ class FittedPrompt(ChatPromptValue):
         return FittedMessages(self.messages)
 
 
-class OptimizedChatModel(OptimizedModel, _ChatModel):
+class OptimizedChatModel(RetriesWhatMayChange, OptimizedModel, _ChatModel):
     """What `with_optimizer` adds to the class of a chat model."""
 
     plain_class: ClassVar[type[BaseChatModel]]
