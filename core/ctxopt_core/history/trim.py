@@ -165,7 +165,7 @@ def summarized(
         again = trim_again(policy, counter.count(text))
         fewer = _left_out(units, again, query)
         # A strategy that chooses anew may leave out what the summary does not speak of.
-        if again.summary_room and fewer and set(fewer) < set(left_out):
+        if again.summary_room and fewer and set(fewer) <= set(left_out):
             trimming, left_out = again, fewer
             text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
     unused = trimming.summary_room - counter.count(text)
