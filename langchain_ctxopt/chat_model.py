@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from ctxopt_core.adapters import OptimizedModel, RequestSettings, empty_model
+from langchain_ctxopt.errors import RetriesWhatMayChange
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
 from langchain_ctxopt.provider_calls import FittedMessages, fitting_methods
@@ -65,7 +66,7 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
     return _optimized(model, plain, PerCallOptimizer.of(settings, _OWNER))
 
 
-class OptimizedChatModel(OptimizedModel, _ChatModel):
+class OptimizedChatModel(RetriesWhatMayChange, OptimizedModel, _ChatModel):
     """What `with_optimizer` adds to the class of a chat model."""
 
     plain_class: ClassVar[type[BaseChatModel]]

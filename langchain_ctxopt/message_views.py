@@ -81,7 +81,9 @@ def _plain(item: Any) -> tuple[str, str] | None:
     content = fields["content"]
     if type(content) is not str or fields["name"] is not None or fields["additional_kwargs"]:
         return None
-    if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"] or content[:1] == "["):
+    if content[:1] == "[" and role != "system":
+        return None  # perhaps a placeholder
+    if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"]):
         return None
     return role, content
 
@@ -142,13 +144,14 @@ def shortened_item(item: Any, cut: Shortened) -> Any:
     return type(item)((item[0], put_together(item[1], cut, calls)))
 
 
-def placeholder_item(text: str, beside: Any) -> Any:
-    """Return the placeholder in the form of its neighbor `beside`."""
+def placeholder_item(text: str, role: str, beside: Any) -> Any:
+    """Return the placeholder, of the role `assistant` or `user`, in the form of its neighbor `beside`."""
     if isinstance(beside, Mapping):
-        return placeholder_openai(text)
+        return placeholder_openai(text, role)
     if isinstance(beside, BaseMessage):
-        return AIMessage(content=text, additional_kwargs={"lc_source": SOURCE_MARK})
-    return ("ai", text)
+        kind = HumanMessage if role == "user" else AIMessage
+        return kind(content=text, additional_kwargs={"lc_source": SOURCE_MARK})
+    return ("human" if role == "user" else "ai", text)
 
 
 def _view_of_message(message: BaseMessage) -> Message:

@@ -40,7 +40,13 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.dict_input import DictInput
 from langchain_ctxopt.documents import ScoreOf
-from langchain_ctxopt.errors import RequestOverflowError, TypedConstruction, remedies, typed_errors
+from langchain_ctxopt.errors import (
+    RequestOverflowError,
+    RetriesWhatMayChange,
+    TypedConstruction,
+    remedies,
+    typed_errors,
+)
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.message_input import MessageInput
 from langchain_ctxopt.model_settings import is_configurable, optional_settings
@@ -84,7 +90,7 @@ class OptimizedInput:
     report: FitReport
 
 
-class ContextOptimizer(TypedConstruction, RunnableSerializable[Any, Any]):
+class ContextOptimizer(TypedConstruction, RetriesWhatMayChange, RunnableSerializable[Any, Any]):
     """Fits the input of a chain's prompt, or of its model, into the model's context window.
 
     Before the prompt it takes and returns the prompt's input dict: documents, history, query and system prompt are each

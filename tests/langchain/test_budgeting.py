@@ -149,7 +149,7 @@ def test_t9_an_unknown_model_with_explicit_numbers_warns_of_nothing() -> None:
         ({"context_window": 900, "history": {"strategy": "x"}}, ValidationError, "`strategy` must be"),
         ({"context_window": 900, "documents": {"pasages": True}}, ValidationError, "DocumentPolicy has no pasages"),
         ({"context_window": 900, "max_tokens": 7}, ValidationError, "Extra inputs are not permitted"),
-        ({"context_window": 900, "token_counter": 7}, TypeError, "`tokenizer` must be a model name.* got int"),
+        ({"context_window": 900, "token_counter": 7}, TypeError, "`token_counter` must be a model name.* got int"),
         ({"context_window": 900, "score_key": 7}, ValidationError, "score_key"),
     ],
 )

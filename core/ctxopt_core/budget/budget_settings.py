@@ -119,7 +119,7 @@ class BudgetSettings:
             usual = usual_output_reserve(self.context_window)
             reserve = usual if self.output_reserve is None else self.output_reserve
             budget = ContextBudget(output_reserve=reserve, **limits, **rest)
-        counter = counter_of(budget, self.token_counter)
+        counter = counter_of(budget, self.token_counter, argument="token_counter")
         bound = model.schemas if model else ()
         return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
@@ -91,7 +92,10 @@ class CountedConversation:
         """Return a message; each attachment has its cost in tokens."""
         found = self._messages.get(index)
         if found is None:
-            found = self._messages[index] = priced(self._views[index], self._rules)
+            found = priced(self._views[index], self._rules)
+            if found.synthetic and found.role == "user" and not self._follows_user(index):
+                found = replace(found, synthetic=False)  # the first words of a user are never a placeholder
+            self._messages[index] = found
         return found
 
     def peek(self, index: int) -> Peek:
@@ -249,6 +253,10 @@ class CountedConversation:
             self._blank.add(index)
             self.special.add(index)
         return tokens
+
+    def _follows_user(self, index: int) -> bool:
+        roles = (plain[0] if (plain := self._views.plain(i)) else self._views[i].role for i in range(index - 1, -1, -1))
+        return next((role for role in roles if role not in SYSTEM_ROLES), None) == "user"
 
     def _follows_calls(self, index: int) -> bool:
         before = next((i for i in range(index - 1, -1, -1) if self.role(i) not in SYSTEM_ROLES), None)

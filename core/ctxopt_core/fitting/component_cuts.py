@@ -279,9 +279,9 @@ class ComponentCuts:
         self._allowed["history"] = allowed
         self._trimming = self._trimmed_by(self._options.history)
 
-    def _trimmed_by(self, policy: HistoryPolicy) -> Trimming:
-        asked = self._options.ranking_query or self.measured.query_text
-        return trim_to(self.measured, self._allowed["history"], policy, asked, self._needs, self._shares)
+    def _trimmed_by(self, policy: HistoryPolicy, summary_tokens: int | None = None) -> Trimming:
+        asked, allowed = self._options.ranking_query or self.measured.query_text, self._allowed["history"]
+        return trim_to(self.measured, allowed, policy, asked, self._needs, self._shares, summary_tokens)
 
     def _cut_further(self, over: int) -> bool:
         for name in _EASIEST_FIRST:

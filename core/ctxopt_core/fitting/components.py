@@ -158,10 +158,12 @@ def trim_to(
     ranking_query: str,
     needs: Mapping[Component, int],
     shares: Shares,
+    summary_tokens: int | None = None,
 ) -> Trimming:
     """Trim the conversation to at most `allowed` tokens, its system messages and the query aside.
 
-    `needs` and `shares` say what a stable prefix may always use, whatever the other components need at this request.
+    `needs` and `shares` say what a stable prefix may always use, whatever the other components need at this request;
+    `summary_tokens`, what the placeholder with the summary has, where it is written.
     """
     return trim(
         measured.conversation,
@@ -170,7 +172,8 @@ def trim_to(
         policy=policy,
         query=measured.query,
         ranking_query=ranking_query,
-        stable_limit=_stable_limit(measured, needs, shares) if policy.moves_in_steps else None,
+        stable_limit=_stable_limit(measured, needs, shares) if policy.moves_in_steps or policy.summarizes else None,
+        summary_tokens=summary_tokens,
     )
 
 

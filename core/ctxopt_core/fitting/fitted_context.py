@@ -10,7 +10,6 @@ from ctxopt_core.displayed import Displayed, html_with_content
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.history.trimming import Trimming, kept_items
 from ctxopt_core.messages.message import Message, TextSource, ToolResult
-from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
@@ -59,7 +58,7 @@ class FittedContext(Displayed):
             history,
             self.history,
             shortened=lambda index, cut: shortened_message(history[index], cut),
-            placeholder=lambda text, _: Message(role=PLACEHOLDER_ROLE, content=text, synthetic=True),
+            placeholder=lambda text, _: Message(role=self.history.placeholder_role, content=text, synthetic=True),
         )
         return tuple(kept)
 

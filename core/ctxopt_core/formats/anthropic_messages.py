@@ -61,16 +61,23 @@ def fitted_anthropic(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) 
     """
     found: list[Mapping[str, Any]] = []
     before = -1
+
+    def add(mapping: Mapping[str, Any]) -> None:
+        if role_of(mapping) in _SPEAKERS and role_of(found[-1]) == role_of(mapping):
+            found[-1] = {**found[-1], "content": [*_blocks(found[-1]), *_blocks(mapping)]}
+        else:
+            found.append(mapping)
+
     for index in trimming.kept:
         cut = trimming.shortened.get(index)
         mapping = mappings[index] if cut is None else shortened_anthropic(mappings[index], cut)
-        if found and before != index - 1 and role_of(mapping) in _SPEAKERS and role_of(found[-1]) == role_of(mapping):
-            found[-1] = {**found[-1], "content": [*_blocks(found[-1]), *_blocks(mapping)]}
+        if found and before != index - 1:
+            add(mapping)
         else:
             found.append(mapping)
         before = index
         if trimming.placeholder is not None and index == trimming.placeholder_after:
-            found.append(placeholder_anthropic(trimming.placeholder))
+            add(placeholder_anthropic(trimming.placeholder, trimming.placeholder_role))
             before = -1
     return found
 

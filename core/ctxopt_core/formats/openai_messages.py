@@ -71,9 +71,9 @@ def shortened_openai(mapping: Mapping[str, Any], cut: Shortened) -> dict[str, An
     return copy
 
 
-def placeholder_openai(text: str) -> dict[str, Any]:
+def placeholder_openai(text: str, role: str = PLACEHOLDER_ROLE) -> dict[str, Any]:
     """Return the placeholder as an OpenAI-shaped message."""
-    return {"role": PLACEHOLDER_ROLE, "content": text}
+    return {"role": role, "content": text}
 
 
 def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
@@ -82,7 +82,7 @@ def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> 
         mappings,
         trimming,
         shortened=lambda index, cut: shortened_openai(mappings[index], cut),
-        placeholder=lambda text, _: placeholder_openai(text),
+        placeholder=lambda text, _: placeholder_openai(text, trimming.placeholder_role),
     )
 
 

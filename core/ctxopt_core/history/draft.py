@@ -66,6 +66,7 @@ class HistoryDraft:
     query: int | None = None
     ranking_query: str = ""
     stable_limit: int | None = None
+    summary_tokens: int | None = None
 
     def __post_init__(self) -> None:
         self.left = self.budget
@@ -240,6 +241,7 @@ class HistoryDraft:
             shortened=MappingProxyType(self.shortened),
             placeholder=note.text(omitted) if omitted else None,
             placeholder_after=note.after if omitted else None,
+            placeholder_role=note.role,
             reasons=MappingProxyType(self.reasons),
             tokens=self.budget - self.left,
             turns=self.turns,

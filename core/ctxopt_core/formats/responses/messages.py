@@ -248,9 +248,9 @@ def shortened_responses(group: Group, cut: Shortened) -> tuple[Item, ...]:
     return tuple(left)
 
 
-def placeholder_responses(text: str) -> tuple[Item, ...]:
+def placeholder_responses(text: str, role: str = PLACEHOLDER_ROLE) -> tuple[Item, ...]:
     """Return the placeholder as the items of a group."""
-    return ({"role": PLACEHOLDER_ROLE, "content": text},)
+    return ({"role": role, "content": text},)
 
 
 def fitted_responses(items: Sequence[Item], trimming: Trimming) -> list[Item]:
@@ -260,7 +260,7 @@ def fitted_responses(items: Sequence[Item], trimming: Trimming) -> list[Item]:
         [group.items for group in given],
         trimming,
         shortened=lambda index, cut: shortened_responses(given[index], cut),
-        placeholder=lambda text, _: placeholder_responses(text),
+        placeholder=lambda text, _: placeholder_responses(text, trimming.placeholder_role),
     )
     return [item for group in groups for item in group]
 
