@@ -12,12 +12,29 @@ from ctxopt_core.models.model_ids import id_spellings
 from ctxopt_core.providers.anthropic_media import anthropic_tokens
 from ctxopt_core.providers.gemini_media import gemini_tokens
 from ctxopt_core.providers.openai_media import openai_image_allowance, openai_tokens
-from ctxopt_core.providers.tool_schemas import Count, Tools, anthropic_schema_tokens, json_tokens, openai_schema_tokens
+from ctxopt_core.providers.tool_schemas import (
+    Count,
+    Tools,
+    anthropic_schema_tokens,
+    json_tokens,
+    mistral_schema_tokens,
+    openai_schema_tokens,
+)
 from ctxopt_core.validation import token_amount
 
 _MEDIA_TOKENS: Mapping[Provider, Callable[[str, MediaFacts], int | None]] = MappingProxyType(
     {"openai": openai_tokens, "anthropic": anthropic_tokens, "google": gemini_tokens}
 )
+_MISTRAL = re.compile(
+    r"(?:labs-)?(?:open-)?(?:mi(?:ni)?stral|mixtral|codestral|magistral|devstral|pixtral|voxtral|mathstral)"
+)
+# Models with the template v3, which writes the result of a tool as a JSON string: mistral-common's table of models.
+_MISTRAL_V3 = re.compile(r"(?:open-)?mistral-nemo|ministral-\d+b-2410|pixtral-12b")
+# Tokens around a call in the template v7, `{"name": "", "arguments": , "id": ""}, ` and a control token, beyond those
+# counted for a message and its strings; and those of `{"content": , "call_id": }` around its result in v3. With fewer,
+# eight calls in one message are counted below mistral-common; later templates have fewer.
+_MISTRAL_CALL = 10
+_MISTRAL_V3_RESULT = 7
 _OPENAI = re.compile(r"(?:chat)?gpt-(?!oss)|o\d+(?:-|$)|codex-|computer-use")
 
 
@@ -43,6 +60,23 @@ class ProviderRules:
         """Whether `schema_tokens` is never less than the tokens of the schemas as JSON."""
         return self.provider != "openai"
 
+    @property
+    def rewrites_json(self) -> bool:
+        """Whether the provider writes JSON in calls and results anew, with a space after each comma and colon."""
+        return self.provider == "mistral"
+
+    @property
+    def escapes_results(self) -> bool:
+        """Whether the provider writes the result of a tool as a JSON string."""
+        return self.provider == "mistral" and _MISTRAL_V3.match(self.name) is not None
+
+    @property
+    def call_tokens(self) -> int:
+        """Tokens around a call and its result, beyond its strings and those of any message."""
+        if self.provider != "mistral":
+            return 0
+        return _MISTRAL_CALL + _MISTRAL_V3_RESULT if self.escapes_results else _MISTRAL_CALL
+
     def attachment_tokens(self, attachment: Attachment) -> int:
         """Return the tokens of an attachment: its own, else by the provider's rule, else an allowance.
 
@@ -52,7 +86,8 @@ class ProviderRules:
             return attachment.tokens
         provider = self.provider or attachment.provider
         facts = attachment.facts
-        known = None if facts is None or provider is None else _MEDIA_TOKENS[provider](self.name, facts)
+        tokens_of = None if facts is None or provider is None else _MEDIA_TOKENS.get(provider)
+        known = None if facts is None or tokens_of is None else tokens_of(self.name, facts)
         if known is None:
             known = dict(self.allowances).get(attachment.kind)
         if known is not None:
@@ -70,6 +105,8 @@ class ProviderRules:
             return openai_schema_tokens(tools, count, system)
         if self.provider == "anthropic":
             return anthropic_schema_tokens(tools, count, self.name)
+        if self.provider == "mistral":
+            return mistral_schema_tokens(tools, count)
         return json_tokens(tools, count)
 
 
@@ -119,4 +156,6 @@ def _provider_of(name: str) -> Provider | None:
         return "openai"
     if name.startswith("claude"):
         return "anthropic"
+    if _MISTRAL.match(name):
+        return "mistral"
     return "google" if name.startswith("gemini") else None
