@@ -45,10 +45,10 @@ PATTERN = "|".join(
 )
 
 # The first bytes of characters that Tekken spells in bytes: those scripts, box drawing except its plain line, combining
-# accents, joiners and other invisible characters, the wide space, and emoji.
+# accents, symbols, joiners and other invisible characters, the wide space, and emoji.
 _BYTES = re.compile(
     rb"\xe0[\xac\xad\xb6\xb7\xba-\xbf]|\xe1[\x9e\x9f]|\xe2\x94[\x81-\xbf]|\xe2[\x95\x96]|\xcc.|\xcd[\x80-\xaf]"
-    rb"|\xe2\x80[\x8b-\x8f\xa8-\xaf]|\xe3\x80\x80|\xef[\xb8\xbb]|\xf0"
+    rb"|\xe2[\x98-\x9e]|\xe2\x80[\x8b-\x8f\xa8-\xaf]|\xe3\x80\x80|\xef[\xb8\xbb]|\xf0"
 )
 _MIDDLE_OF_CHARACTER = re.compile(rb"[\x80-\xbf]")
 _SAME_LETTERS = re.compile(rb"([A-Za-z])\1\1")
@@ -86,7 +86,7 @@ class Kept:
 
 
 _KEPT = {
-    CONSERVATIVE_LARGE: Kept(below=55_000, capitals_below=4_000, signs_below=6_000),
+    CONSERVATIVE_LARGE: Kept(below=55_000, capitals_below=10_000, signs_below=10_000),
     CONSERVATIVE_SMALL: Kept(
         below=20_000, capitals_below=1_000, signs_below=1_000, longest_blanks=15, only_spaces=True
     ),
@@ -109,7 +109,7 @@ def _is_kept(token: bytes, rank: int, kept: Kept) -> bool:
     if _SIGNS.fullmatch(token):
         return _is_kept_run(token, kept)
     if _CAPITALS.search(token):
-        return rank < kept.capitals_below and len(token.strip()) <= len(b"_ABC")
+        return rank < kept.capitals_below
     if _SIGN_FIRST.match(token):
         return rank < kept.signs_below
     return rank < kept.hex_below or not _HEX_LETTERS.fullmatch(token)
