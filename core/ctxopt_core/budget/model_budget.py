@@ -77,6 +77,6 @@ def counter_of(budget: ContextBudget, counter: object = None) -> TokenCounter:
     else:
         texts = counter_of_encoding(window.encoding, exact=window.exact, safety_factor=window.safety_factor)
     rules = rules_for(window.model if window else None, budget.attachment_tokens)
-    if rules.rewrites_json:
-        texts = RewrittenCounter(texts, escapes=rules.escapes_results)
+    if rules.rewrites_strings:
+        texts = RewrittenCounter(texts)
     return texts if rules == NO_MODEL else ModelCounter(texts, rules)

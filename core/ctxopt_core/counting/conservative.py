@@ -52,7 +52,7 @@ _BYTES = re.compile(
 )
 _MIDDLE_OF_CHARACTER = re.compile(rb"[\x80-\xbf]")
 _SAME_LETTERS = re.compile(rb"([A-Za-z])\1\1")
-_MIXED_BLANKS = re.compile(rb"(?=.*\n).*[ \t]|(?=.*\t).*[^\t]|.*\r.|.+\r|\n{5,}|.+\xc2\xa0|\xc2\xa0.+", re.DOTALL)
+_MIXED_BLANKS = re.compile(rb"(?=.*\n).*[ \t]|(?=.*\t).*[^\t]|.*\r.|.+\r|\n{5,}|.*\xc2\xa0", re.DOTALL)
 _SIGNS = re.compile(rb"[!-/:-@\[-`{-~\s]*")
 _SIGN_FIRST = re.compile(rb"[!-/:-@\[-`{-~]")
 _CAPITALS = re.compile(rb"[A-Z]{2}")

@@ -11,8 +11,8 @@ from ctxopt_core.counting.split_points import longest_fitting, part_of
 
 _DEFAULT = "cl100k_base"
 # Costs are whole numbers, in hundredths of a token, so that sums are exact. The default was fitted to `o200k_base`,
-# `cl100k_base`, Tekken and Qwen 3.5, whichever needs most, and the other to `o200k_base` alone; `test_estimate_counter.py`
-# says how far they may be off in each language.
+# `cl100k_base`, Tekken and Qwen 3.5, whichever needs most, the other to `o200k_base` alone; how far they may be off in
+# each language, `test_estimate_counter.py` says.
 _TOKEN = 100
 _UNLISTED = "unlisted"
 # The cost of a run of up to so many characters, the second number; the last number is the cost of each further one.

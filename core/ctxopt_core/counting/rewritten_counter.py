@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
+import re
 
 from ctxopt_core.counting.split_points import longest_fitting, part_of
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.runtime.text_cache import CountCache
 
-_OPENING = ("{", "[")
+# What is escaped in a JSON string, and what JSON that is written with other blanks begins with.
+_REWRITTEN = re.compile(r'["\\\x00-\x1f]|\A\s*[{\[\d-]')
 
 
 class RewrittenCounter:
     """Another counter, except that a string which the provider rewrites counts as it is rewritten, if that is more.
 
-    Mistral reads the arguments of a call and the result of a tool, where they are JSON, and writes them with a space
-    after each comma and colon. Which of them a string is cannot be seen, so that every string that is a JSON object or
-    array counts so; other strings count as they are.
+    Mistral's templates read the arguments of a call and the result of a tool, where they are JSON, and write them with
+    a space after each comma and colon. The template v3 writes any other result as a JSON string, with its line breaks
+    and quotation marks escaped. Neither what a string is for nor the template of a hosted model can be seen, so that
+    every string counts so.
 
     Args:
         counter: Counts strings.
-        escapes: Whether other strings count as the content of a JSON string, as older templates write results.
     """
 
-    __slots__ = ("_cache", "_cached", "_counter", "_escapes", "exact", "name")
+    __slots__ = ("_cache", "_cached", "_counter", "exact", "name")
 
-    def __init__(self, counter: TokenCounter, *, escapes: bool = False) -> None:
+    def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
-        self._escapes = escapes
         # Counts of rewritten strings, by the strings before.
         self._cache = CountCache()
         self._cached = cached_counts_of(counter)
@@ -40,35 +39,33 @@ class RewrittenCounter:
         return f"RewrittenCounter({self._counter!r})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RewrittenCounter):
-            return NotImplemented
-        return self._counter == other._counter and self._escapes == other._escapes
+        return self._counter == other._counter if isinstance(other, RewrittenCounter) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((RewrittenCounter, self._counter, self._escapes))
+        return hash((RewrittenCounter, self._counter))
 
-    def __reduce__(self) -> tuple[Callable[..., RewrittenCounter], tuple[TokenCounter]]:
-        return partial(RewrittenCounter, escapes=self._escapes), (self._counter,)
+    def __reduce__(self) -> tuple[type[RewrittenCounter], tuple[TokenCounter]]:
+        return RewrittenCounter, (self._counter,)
 
     def count(self, text: str) -> int:
         """Return the tokens of `text`, as it is or as it is rewritten, whichever is more."""
-        if not text or not self._may_be_rewritten(text):
+        if not _is_rewritten(text):
             return self._counter.count(text)
         tokens = self._cache.get(text)
         if tokens is None:
-            tokens = max(self._counter.count(text), self._counter.count(self._rewritten(text)))
+            tokens = max(self._counter.count(text), self._counter.count(_rewritten(text)))
             self._cache.store(text, tokens)
         return tokens
 
     def cached_count(self, text: str) -> int | None:
         """Return what `count` returns where it is known without counting, else None."""
-        return self._cache.get(text) if text and self._may_be_rewritten(text) else self._cached(text)
+        return self._cache.get(text) if _is_rewritten(text) else self._cached(text)
 
     def exceeds(self, text: str, limit: int) -> bool:
         """Return whether `text` has more than `limit` tokens."""
         if self._counter.exceeds(text, limit):
             return True
-        return bool(text) and self._may_be_rewritten(text) and self.count(text) > limit
+        return _is_rewritten(text) and self.count(text) > limit
 
     def prefix_length(self, text: str, limit: int) -> int:
         """Return the length in characters of the longest prefix within `limit` tokens."""
@@ -83,11 +80,13 @@ class RewrittenCounter:
             return most
         return longest_fitting(most - 1, lambda n: not self.exceeds(part_of(text, n, from_end=from_end), limit))
 
-    def _may_be_rewritten(self, text: str) -> bool:
-        return self._escapes or text.lstrip()[:1] in _OPENING
 
-    def _rewritten(self, text: str) -> str:
-        try:
-            return json.dumps(json.loads(text), ensure_ascii=False)
-        except (ValueError, RecursionError):
-            return json.dumps(text, ensure_ascii=False)[1:-1] if self._escapes else text
+def _is_rewritten(text: str) -> bool:
+    return bool(text) and _REWRITTEN.search(text) is not None
+
+
+def _rewritten(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return json.dumps(text, ensure_ascii=False)[1:-1]

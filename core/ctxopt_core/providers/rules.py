@@ -28,13 +28,10 @@ _MEDIA_TOKENS: Mapping[Provider, Callable[[str, MediaFacts], int | None]] = Mapp
 _MISTRAL = re.compile(
     r"(?:labs-)?(?:open-)?(?:mi(?:ni)?stral|mixtral|codestral|magistral|devstral|pixtral|voxtral|mathstral)"
 )
-# Models with the template v3, which writes the result of a tool as a JSON string: mistral-common's table of models.
-_MISTRAL_V3 = re.compile(r"(?:open-)?mistral-nemo|ministral-\d+b-2410|pixtral-12b")
-# Tokens around a call in the template v7, `{"name": "", "arguments": , "id": ""}, ` and a control token, beyond those
-# counted for a message and its strings; and those of `{"content": , "call_id": }` around its result in v3. With fewer,
-# eight calls in one message are counted below mistral-common; later templates have fewer.
-_MISTRAL_CALL = 10
-_MISTRAL_V3_RESULT = 7
+# Tokens around a call and its result in the template v3 of mistral-common, `{"name": "", "arguments": , "id": ""}, ` and
+# `{"content": , "call_id": }` with control tokens, beyond those of two messages and of the strings. With fewer, eight
+# calls in one message are counted below it; later templates have fewer.
+_MISTRAL_CALL = 17
 _OPENAI = re.compile(r"(?:chat)?gpt-(?!oss)|o\d+(?:-|$)|codex-|computer-use")
 
 
@@ -61,21 +58,14 @@ class ProviderRules:
         return self.provider != "openai"
 
     @property
-    def rewrites_json(self) -> bool:
-        """Whether the provider writes JSON in calls and results anew, with a space after each comma and colon."""
+    def rewrites_strings(self) -> bool:
+        """Whether the provider writes the arguments of calls and the results of tools anew."""
         return self.provider == "mistral"
-
-    @property
-    def escapes_results(self) -> bool:
-        """Whether the provider writes the result of a tool as a JSON string."""
-        return self.provider == "mistral" and _MISTRAL_V3.match(self.name) is not None
 
     @property
     def call_tokens(self) -> int:
         """Tokens around a call and its result, beyond its strings and those of any message."""
-        if self.provider != "mistral":
-            return 0
-        return _MISTRAL_CALL + _MISTRAL_V3_RESULT if self.escapes_results else _MISTRAL_CALL
+        return _MISTRAL_CALL if self.provider == "mistral" else 0
 
     def attachment_tokens(self, attachment: Attachment) -> int:
         """Return the tokens of an attachment: its own, else by the provider's rule, else an allowance.

@@ -30,7 +30,7 @@ COUNTERS = {
     "scaled_estimate": ScaledCounter(EstimateCounter(), 1.1),
     "model": counter_for("claude-sonnet-4-5"),
     "mistral": counter_for("mistral-large-latest"),
-    "rewritten": RewrittenCounter(counter_for("mistral-large-latest"), escapes=True),
+    "rewritten": RewrittenCounter(counter_for("mistral-large-latest")),
 }
 each = pytest.mark.parametrize("counter", COUNTERS.values(), ids=COUNTERS.keys())
 
