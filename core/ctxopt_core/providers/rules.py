@@ -28,9 +28,9 @@ _MEDIA_TOKENS: Mapping[Provider, Callable[[str, MediaFacts], int | None]] = Mapp
 _MISTRAL = re.compile(
     r"(?:labs-)?(?:open-)?(?:mi(?:ni)?stral|mixtral|codestral|magistral|devstral|pixtral|voxtral|mathstral)"
 )
-# Tokens around a call and its result in the template v3 of mistral-common, `{"name": "", "arguments": , "id": ""}, ` and
-# `{"content": , "call_id": }` with control tokens, beyond those of two messages and of the strings. With fewer, eight
-# calls in one message are counted below it; later templates have fewer.
+# Tokens around a call and its result in the template v3 of mistral-common, `{"name": "", "arguments": , "id": ""}, `
+# and `{"content": , "call_id": }` with control tokens, beyond those of two messages and of the strings. With fewer,
+# eight calls in one message are counted below it; later templates have fewer.
 _MISTRAL_CALL = 17
 _OPENAI = re.compile(r"(?:chat)?gpt-(?!oss)|o\d+(?:-|$)|codex-|computer-use")
 
