@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.providers.rules import ProviderRules, rules_of
+from ctxopt_core.runtime.text_cache import CountCache
 
 # Characters. Shorter strings are always counted, which is cheap. A smaller value makes the sizes in reports of cut
 # requests less exact; with a larger one more strings over the limit are tokenized as a whole.
@@ -160,6 +162,8 @@ class LargestCounter:
 
     counters: tuple[TokenCounter, ...]
     name: str
+    # One look-up instead of one for each counter.
+    _cache: CountCache = field(init=False, compare=False, default_factory=CountCache)
 
     exact = False
 
@@ -171,9 +175,20 @@ class LargestCounter:
     def __repr__(self) -> str:
         return f"LargestCounter({self.name!r})"
 
+    def __reduce__(self) -> tuple[Callable[..., LargestCounter], tuple[()]]:
+        return partial(LargestCounter, counters=self.counters, name=self.name), ()
+
     def count(self, text: str) -> int:
         """Return the most tokens that one of the counters has for `text`."""
-        return max([counter.count(text) for counter in self.counters])
+        tokens = self._cache.get(text)
+        if tokens is None:
+            tokens = max([counter.count(text) for counter in self.counters])
+            self._cache.store(text, tokens)
+        return tokens
+
+    def cached_count(self, text: str) -> int | None:
+        """Return what `count` returns where it is known without counting, else None."""
+        return self._cache.get(text)
 
     def exceeds(self, text: str, limit: int) -> bool:
         """Return whether `text` has more than `limit` tokens by one of the counters."""

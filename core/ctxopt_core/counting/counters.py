@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from types import MethodType
 from typing import Any
 
@@ -24,6 +24,7 @@ _ENCODING_NAMES = frozenset(
 )
 # Methods that a tokenizer may count with, in the order in which they are looked for.
 _COUNTING_METHODS = ("count_tokens", "get_num_tokens", "get_string_tokens", "encode", "tokenize")
+_CACHED_CHOICES = 64  # encodings with a factor, of which each has one counter, so that its counts are shared
 _LANGCHAIN_MODELS = "langchain_core.language_models.base"
 _OF_MESSAGES = frozenset({"get_num_tokens_from_messages", "count_tokens_approximately"})
 
@@ -80,6 +81,7 @@ def counter_for(tokenizer: object) -> TokenCounter:
     return CallableCounter(function, name=getattr(tokenizer, "__name__", unnamed))
 
 
+@lru_cache(maxsize=_CACHED_CHOICES)
 def counter_of_encoding(encoding: str, *, exact: bool, safety_factor: float) -> TokenCounter:
     """Return the counter of an encoding; if it is not the model's own, one that is not too low.
 
