@@ -10,9 +10,9 @@ out by kind, and the pattern that cuts a string into words cuts wherever one of 
 * `conservative_small` stands for those of 32,000 tokens, such as those of Mistral 7B and Llama 2. It was fitted to the
   two SentencePiece vocabularies of mistral-common.
 
-Every constant is the largest round one at which none of the kinds of text in the fit was counted below the dearest
-vocabulary (docs/why.md, "Counting"). Both are estimates: there are texts that one of the vocabularies needs
-more tokens for.
+The ranks of the large one are the largest round ones at which no kind of text in the fit was counted below any of its
+vocabularies (docs/why.md, "Counting"). The small one is below for wide digits and single style sheets. Both are
+estimates: there are texts that a vocabulary needs more tokens for.
 """
 
 from __future__ import annotations
