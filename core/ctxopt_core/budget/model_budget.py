@@ -10,6 +10,7 @@ from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.shares import Percent, Shares
 from ctxopt_core.counting.counter_wrappers import ModelCounter
 from ctxopt_core.counting.counters import counter_for, counter_given, counter_of_encoding
+from ctxopt_core.counting.rewritten_counter import RewrittenCounter
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.providers.rules import NO_MODEL, rules_for
@@ -77,4 +78,6 @@ def counter_of(budget: ContextBudget, counter: object = None, *, argument: str =
     else:
         texts = counter_of_encoding(window.encoding, exact=window.exact, safety_factor=window.safety_factor)
     rules = rules_for(window.model if window else None, budget.attachment_tokens)
+    if rules.rewrites_strings:
+        texts = RewrittenCounter(texts)
     return texts if rules == NO_MODEL else ModelCounter(texts, rules)

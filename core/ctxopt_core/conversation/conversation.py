@@ -37,10 +37,11 @@ def message_tokens(message: Message, counter: TokenCounter) -> int:
     call, the id of the call that it answers, and what the provider's rules charge for each attachment. OpenAI publishes
     this rule for its chat models; it is exact for text and an upper bound for calls.
     """
-    return _message_tokens(priced(message, rules_of(counter)), counter.count)
+    rules = rules_of(counter)
+    return _message_tokens(priced(message, rules), counter.count, rules.call_tokens)
 
 
-def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
+def _message_tokens(message: Message, count: Callable[[str], int], call_tokens: int) -> int:
     content = message.content
     tokens = TOKENS_PER_MESSAGE + count(message.role)
     tokens += count(content) if isinstance(content, str) else sum(map(count, content))
@@ -50,7 +51,7 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
     if message.tool_call_id:
         tokens += count(message.tool_call_id)
     for call in message.tool_calls:
-        tokens += count(call.name) + count(call.arguments) + count(call.id or "")
+        tokens += count(call.name) + count(call.arguments) + count(call.id or "") + call_tokens
     return tokens + sum([attachment.cost for attachment in message.attachments])
 
 
@@ -240,7 +241,7 @@ class CountedConversation:
         if plain is None:
             message = self.message(index)
             role, blank = message.role, message.empty
-            tokens = _message_tokens(message, self._count)
+            tokens = _message_tokens(message, self._count, self._rules.call_tokens)
             if message.special:
                 self.special.add(index)
         else:

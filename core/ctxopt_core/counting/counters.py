@@ -5,24 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from types import MethodType
 from typing import Any
 
 from ctxopt_core.counting.callable_counter import CallableCounter, is_awaited
-from ctxopt_core.counting.counter_wrappers import ScaledCounter
+from ctxopt_core.counting.conservative import CONSERVATIVE_LARGE
+from ctxopt_core.counting.counter_wrappers import LargestCounter, ScaledCounter
 from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS
 from ctxopt_core.counting.estimate_counter import EstimateCounter
 from ctxopt_core.counting.hugging_face_counter import hugging_face_counter, is_hugging_face_tokenizer
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.models.model_ids import encoding_for
+from ctxopt_core.models.model_ids import CONSERVATIVE_FACTOR, encoding_for
+from ctxopt_core.models.tekken_file import TEKKEN
 
 _ENCODING_NAMES = frozenset(
-    {"gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"}
+    {*BUNDLED_ENCODINGS, TEKKEN, "gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_harmony"}
 )
 # Methods that a tokenizer may count with, in the order in which they are looked for.
 _COUNTING_METHODS = ("count_tokens", "get_num_tokens", "get_string_tokens", "encode", "tokenize")
+_CACHED_CHOICES = 64  # encodings with a factor, of which each has one counter, so that its counts are shared
 _LANGCHAIN_MODELS = "langchain_core.language_models.base"
 APPROXIMATE = "approximate"  # what LangChain's `trim_messages` calls a count without a tokenizer
 _OF_MESSAGES = frozenset({"get_num_tokens_from_messages", "count_tokens_approximately"})
@@ -31,8 +34,9 @@ _OF_MESSAGES = frozenset({"get_num_tokens_from_messages", "count_tokens_approxim
 def counter_for(tokenizer: object) -> TokenCounter:
     """Return a token counter for a model name, an encoding name, a tokenizer or a function.
 
-    A model whose tokenizer is not published gets the nearest published encoding times a safety factor, marked as not
-    exact. If you have its tokenizer, pass that.
+    A model whose tokenizer is not published gets the nearest published encoding times a safety factor, or a
+    conservative vocabulary where that needs more tokens (digits, tables, code, other scripts), marked as not exact. If
+    you have its tokenizer, pass that. Mistral's models are counted exactly where `mistral-common` is installed.
 
     Args:
         tokenizer: For example `"gpt-4o"`, `"cl100k_base"`, a tiktoken encoding, a Hugging Face tokenizer or the path
@@ -88,10 +92,20 @@ def counter_given(tokenizer: object, argument: str) -> TokenCounter:
     return CallableCounter(function, name=getattr(tokenizer, "__name__", unnamed))
 
 
+@lru_cache(maxsize=_CACHED_CHOICES)
 def counter_of_encoding(encoding: str, *, exact: bool, safety_factor: float) -> TokenCounter:
-    """Return the counter of an encoding; scaled by the factor if it is not the model's own."""
+    """Return the counter of an encoding; if it is not the model's own, one that is not too low.
+
+    That is the encoding's count times the factor, or what a conservative vocabulary counts if that is more.
+    """
     counter = TiktokenCounter(encoding)
-    return counter if exact else ScaledCounter(counter, safety_factor)
+    if exact:
+        return counter
+    scaled = ScaledCounter(counter, safety_factor)
+    if encoding not in BUNDLED_ENCODINGS:
+        return scaled
+    at_least = ScaledCounter(TiktokenCounter(CONSERVATIVE_LARGE), CONSERVATIVE_FACTOR)
+    return LargestCounter(counters=(scaled, at_least), name=scaled.name)
 
 
 def _tiktoken_counter_of(tokenizer: object) -> TiktokenCounter | CallableCounter | None:

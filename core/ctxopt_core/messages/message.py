@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Literal
 
 AttachmentKind = Literal["image", "audio", "video", "file", "other"]
-Provider = Literal["openai", "anthropic", "google"]
-"""Whose published rules say what an attachment costs."""
+Provider = Literal["openai", "anthropic", "google", "mistral"]
+"""Whose published rules say what an attachment or a tool costs."""
 
 TOOL_ROLES = frozenset({"tool", "function"})
 # Tokens of an attachment of unknown size, by its kind. They are allowances and no bounds: an image of 1,024 x 1,024

@@ -4,6 +4,7 @@
   its JSON if that is larger, since it is not known how those are sent. Response formats and tools of other kinds as
   compact JSON, which is more than what was reported for them.
 * Anthropic: compact JSON, and the system prompt that the API adds when there are tools.
+* Mistral: one list of JSON with spaces after commas and colons, between two control tokens.
 * Anyone else: compact JSON, one by one or as one list, whichever is more.
 """
 
@@ -41,6 +42,7 @@ _SYSTEM_SAVES = 4  # of the frame, where the system message carries the function
 _CHOICES = {"none": 1, "auto": 0}
 _ANY_CHOICE = 2  # for a `tool_choice` such as `required`
 _NAMED_CHOICE = 7  # for a function that must be called, beside its name
+_MISTRAL_FRAME = 2  # [AVAILABLE_TOOLS] and [/AVAILABLE_TOOLS] in the templates of mistral-common
 _JOINS_A_LINE_BREAK = (".", "?", "!", ":", ";", ")", '"', ",", "]", "}")
 # Tokens of the system prompt for tools, by the first version of Claude that has another one: the table "Tool use
 # system prompt token count" of the page "Tool use with Claude", November 2026; the dearer tool choice, and of the
@@ -95,6 +97,20 @@ def anthropic_schema_tokens(tools: Tools, count: Count, name: str) -> int:
     if version is not None and version <= (5, 0):
         prompt = next((tokens for below, tokens in _CLAUDE_PROMPTS if version < below), _CLAUDE_5)
     return json_tokens(tools, count) + prompt
+
+
+def mistral_schema_tokens(tools: Tools, count: Count) -> int:
+    """Return the tokens of schemas as the templates of mistral-common write them."""
+    if not tools:
+        return 0
+    texts = (
+        tool if found is None else json.dumps(found, ensure_ascii=False, default=str) for tool, found in _read(tools)
+    )
+    return max(json_tokens(tools, count), count(f"[{', '.join(map(str, texts))}]") + _MISTRAL_FRAME)
+
+
+def _read(tools: Tools) -> Iterator[tuple[str | Mapping[str, Any], Mapping[str, Any] | None]]:
+    return ((tool, _mapping_in(tool) if isinstance(tool, str) else tool) for tool in tools)
 
 
 def schema_texts(tools: Tools) -> tuple[str, ...]:
