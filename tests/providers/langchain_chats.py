@@ -10,9 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from conversations import Call, Conversation, Step, Turn
 
-PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 TOOL = "look_up"
 THOUGHT = "The user asks about the lamps, so I look the word up first. "
@@ -71,9 +69,7 @@ def _claude(step: Step, place: str) -> AIMessage:
     if place.startswith("1"):
         blocks.insert(0, {"type": "redacted_thinking", "data": f"data-{place}-" + "ZGF0YQ" * 30})
     blocks += [{"type": "text", "text": step.text}] if step.text else []
-    blocks += [
-        {"type": "tool_use", "id": call.identity, "name": TOOL, "input": call.arguments} for call in step.calls
-    ]
+    blocks += [{"type": "tool_use", "id": call.identity, "name": TOOL, "input": call.arguments} for call in step.calls]
     return AIMessage(blocks, tool_calls=_tool_calls(step))
 
 
@@ -180,9 +176,7 @@ def _computer(number: int) -> list[BaseMessage]:
     shot = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
     return [
         AIMessage([call]),
-        ToolMessage(
-            [shot], tool_call_id=f"call_cu_{number}", additional_kwargs={"type": "computer_call_output"}
-        ),
+        ToolMessage([shot], tool_call_id=f"call_cu_{number}", additional_kwargs={"type": "computer_call_output"}),
     ]
 
 

@@ -45,9 +45,7 @@ class LangChainRun:
         assert self.endpoint.broken == []
         return self.endpoint.requests[-1]
 
-    def fitted(
-        self, conversation: Conversation, issued: Request, *, strategy: str, share: float, mode: str
-    ) -> Outcome:
+    def fitted(self, conversation: Conversation, issued: Request, *, strategy: str, share: float, mode: str) -> Outcome:
         """Send the conversation fitted into a part of the tokens that it has."""
         room = self.room(issued, share)
         model = self._tooled(self.optimized(room, history=STRATEGIES[strategy]), conversation)
@@ -67,9 +65,7 @@ class LangChainRun:
             return with_optimizer(model, max_input_tokens=room, **settings)
         return with_optimizer(model, context_window=room + ANSWER, **settings)
 
-    def sent(
-        self, conversation: Conversation, issued: Request, room: int, send: Callable[[], object]
-    ) -> Outcome:
+    def sent(self, conversation: Conversation, issued: Request, room: int, send: Callable[[], object]) -> Outcome:
         """Send something to an endpoint with a window that has this room for the input."""
         window = room if self.provider == "google" else room + ANSWER
         self.endpoint.start(window=window, issued=issued)

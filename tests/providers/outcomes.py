@@ -63,8 +63,10 @@ class Outcome:
     def faults(self) -> list[str]:
         """What must never happen."""
         found = [f"{broken.rule}: {broken.message}" for broken in self.broken]
-        return found + ([f"failed: {self.failed}"] if self.failed else []) + (
-            ["the question is lost"] if self.question == "lost" else []
+        return (
+            found
+            + ([f"failed: {self.failed}"] if self.failed else [])
+            + (["the question is lost"] if self.question == "lost" else [])
         )
 
 
@@ -117,4 +119,6 @@ class Tally:
         }
         for name in (name for name, happened in told.items() if happened):
             self.counted[name] += 1
-            self.examples.setdefault(f"{name} {[broken.rule for broken in outcome.broken][:1]} {outcome.failed[:200]}", example)
+            self.examples.setdefault(
+                f"{name} {[broken.rule for broken in outcome.broken][:1]} {outcome.failed[:200]}", example
+            )

@@ -22,6 +22,7 @@ PER_FUNCTION, PER_PROPERTIES, PER_PROPERTY, PER_ENUM_ITEM, ENUM_SAVES, AFTER_FUN
 OPENAI_IMAGE = 255  # tokens of an image of one tile: 85 + 170, by the guide of images
 GEMINI_IMAGE = 258  # tokens of a small image, by the guide of tokens
 CLAUDE_TOOL_PROMPT = 346  # tokens of the system prompt for tools with `auto`, by the guide of tool use
+SEALED = frozenset({"signature", "data", "encrypted_content", "encrypted_index"})
 CLAUDE_OVER_O200K, GEMINI_OVER_O200K = 1.2, 1.05  # assumed; no provider was asked
 OLLAMA_WINDOW = 4096  # tokens, Ollama's own default without `num_ctx`
 
@@ -121,8 +122,14 @@ def _claude_block_tokens(block: dict[str, Any]) -> int:
         return count_text(block["name"]) + count_text(_json(block.get("input")))
     if kind == "tool_result":
         return _text_tokens(block.get("content"), 1)
-    sealed = {"signature", "data", "encrypted_content", "encrypted_index"}
-    return count_text(_json({key: value for key, value in block.items() if key not in sealed}))
+    return count_text(_json(_unsealed(block)))
+
+
+def _unsealed(value: Any) -> Any:
+    """Return a JSON value without what is encrypted: what that costs is not published."""
+    if isinstance(value, dict):
+        return {key: _unsealed(inner) for key, inner in value.items() if key not in SEALED}
+    return [_unsealed(inner) for inner in value] if isinstance(value, list) else value
 
 
 # Google

@@ -47,7 +47,7 @@ def roles_are_known(request: Request) -> Iterator[str]:
     """The API reference."""
     for turn in request["messages"]:
         if turn["role"] not in {"user", "assistant"}:
-            yield f"messages: Unexpected role \"{turn['role']}\". Allowed roles are \"user\" or \"assistant\""
+            yield f'messages: Unexpected role "{turn["role"]}". Allowed roles are "user" or "assistant"'
 
 
 def first_is_user(request: Request) -> Iterator[str]:

@@ -76,7 +76,9 @@ def call_ids_match(request: Request) -> Iterator[str]:
 
 def tool_names_match(request: Request) -> Iterator[str]:
     """The API reference."""
-    named = [(f"tools.{number}.custom.name", tool.get("name")) for number, tool in enumerate(request.get("tools") or ())]
+    named = [
+        (f"tools.{number}.custom.name", tool.get("name")) for number, tool in enumerate(request.get("tools") or ())
+    ]
     named += [
         (f"{where}.tool_use.name", block.get("name"))
         for where, block in _blocks(request)

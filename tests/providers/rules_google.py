@@ -65,7 +65,9 @@ def roles_are_known(request: Request) -> Iterator[str]:
 def parts_hold_data(request: Request) -> Iterator[str]:
     """https://github.com/langchain-ai/langchain-google/issues: a part with an empty text holds nothing."""
     turns = [(f"contents[{at}]", content) for at, content in enumerate(contents_of(request))]
-    turns += [("system_instruction", request[key]) for key in ("systemInstruction", "system_instruction") if key in request]
+    turns += [
+        ("system_instruction", request[key]) for key in ("systemInstruction", "system_instruction") if key in request
+    ]
     for where, content in turns:
         for number, part in enumerate(parts_of(content)):
             if not any(part.get(key) for key in part if key not in {"thought", "thoughtSignature"}):

@@ -58,8 +58,7 @@ def last_is_user_or_tool(request: Request) -> Iterator[str]:
     last = messages[-1]
     if last.get("role") not in {"user", "tool"} and not last.get("prefix"):
         yield (
-            "Expected last role User or Tool (or Assistant with prefix True) for serving but got "
-            f"{last.get('role')}"
+            f"Expected last role User or Tool (or Assistant with prefix True) for serving but got {last.get('role')}"
         )
 
 

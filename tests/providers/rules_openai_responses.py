@@ -175,7 +175,8 @@ def required_reasoning_is_there(request: Request, issued: Request) -> Iterator[s
     """An item that came with a reasoning item needs it back: https://github.com/0xPlaygrounds/rig/issues/751."""
     made_with = _made_with(issued)
     for at, item in enumerate(items_of(request)):
-        needed = made_with.get(item.get("id") or item.get("call_id") or "")
+        own = "" if kind_of(item) == "item_reference" else item.get("id") or item.get("call_id") or ""
+        needed = made_with.get(own)
         before = items_of(request)[at - 1] if at else {}
         if needed and kind_of(before) != "item_reference" and before.get("id") != needed:
             yield (
