@@ -8,10 +8,8 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import tool
 
+from client_run import ANSWER, KEY
 from provider_server import Endpoint
-
-ANSWER = 256  # tokens, the answer limit that goes with every request
-KEY = "no-key"
 
 
 @tool

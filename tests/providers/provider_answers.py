@@ -77,10 +77,13 @@ def _chat_stream(answer: Answer, model: str, prefix: str) -> Iterator[str]:
 
     def chunks() -> Iterator[Json]:
         for word in answer.text.split(" "):
-            yield {**head, "choices": [{"index": 0, "delta": {"role": "assistant", "content": word}}]}
+            yield {
+                **head,
+                "choices": [{"index": 0, "delta": {"role": "assistant", "content": word}, "finish_reason": None}],
+            }
         for number, call in enumerate(message.get("tool_calls", ())):
             delta = {"role": "assistant", "content": "", "tool_calls": [{**call, "index": number}]}
-            yield {**head, "choices": [{"index": 0, "delta": delta}]}
+            yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
         last = {"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": reason}
         yield {**head, "choices": [last], "usage": usage}
 

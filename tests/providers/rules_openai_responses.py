@@ -172,26 +172,23 @@ def approvals_have_requests(request: Request) -> Iterator[str]:
 
 
 def required_reasoning_is_there(request: Request, issued: Request) -> Iterator[str]:
-    """An item that came with a reasoning item needs it back: https://github.com/0xPlaygrounds/rig/issues/751."""
-    made_with = _made_with(issued)
-    for at, item in enumerate(items_of(request)):
-        own = "" if kind_of(item) == "item_reference" else item.get("id") or item.get("call_id") or ""
-        needed = made_with.get(own)
-        before = items_of(request)[at - 1] if at else {}
-        if needed and kind_of(before) != "item_reference" and before.get("id") != needed:
-            yield (
-                f"Item '{item.get('id')}' of type '{kind_of(item)}' was provided without its required 'reasoning' "
-                f"item: '{needed}'."
-            )
+    """An item that came with a reasoning item needs it back: https://github.com/0xPlaygrounds/rig/issues/751.
 
-
-def _made_with(issued: Request) -> dict[str, str]:
-    items = items_of(issued)
-    return {
-        item.get("id") or item.get("call_id") or "": before["id"]
-        for before, item in zip(items, items[1:], strict=False)
-        if kind_of(before) == "reasoning" and before.get("id") and not _is_output(item)
+    The server knows an item by its id; one that comes without it is new to it.
+    """
+    whole, items = items_of(issued), items_of(request)
+    made_with = {
+        item["id"]: before["id"]
+        for before, item in zip(whole, whole[1:], strict=False)
+        if kind_of(before) == "reasoning" and before.get("id") and item.get("id")
     }
+    for before, item in zip([{}, *items], items, strict=False):
+        needed = made_with.get(item.get("id") or "")
+        if needed and kind_of(item) != "item_reference" and needed != before.get("id"):
+            yield (
+                f"Item '{item['id']}' of type '{kind_of(item)}' was provided without its required 'reasoning' item: "
+                f"'{needed}'."
+            )
 
 
 def encrypted_reasoning_is_unmodified(request: Request, issued: Request) -> Iterator[str]:
