@@ -63,6 +63,7 @@ class Outcome:
     def faults(self) -> list[str]:
         """What must never happen."""
         found = [f"{broken.rule}: {broken.message}" for broken in self.broken]
+        found += ["it is too long"] if self.too_long else []
         return (
             found
             + ([f"failed: {self.failed}"] if self.failed else [])

@@ -157,6 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")  # clients keep connections open for ever, which would be warnings
         self.end_headers()
         self.wfile.write(body)
 
