@@ -100,6 +100,7 @@ class Endpoint:
         window: The model's window in tokens.
         issued: The body of the uncut conversation, which holds what the provider has issued.
         script: What is answered next; when it is used up, `Done.`
+        oblige: Makes the answers of the requests instead.
         requests: The bodies that came in.
         broken: The rules that they broke, those of length included.
     """
@@ -109,6 +110,7 @@ class Endpoint:
     window: int = NO_LIMIT
     issued: Request | None = None
     script: list[Answer] = field(default_factory=list)
+    oblige: Callable[[Request], Answer] | None = None
     requests: list[Request] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
 
@@ -127,7 +129,8 @@ class Endpoint:
 
     def next_answer(self, request: Request) -> Answer:
         """Return what the model says now."""
-        given = self.script.pop(0) if self.script else Answer()
+        scripted = self.script.pop(0) if self.script else Answer()
+        given = self.oblige(request) if self.oblige else scripted
         return replace(given, prompt_tokens=self.provider.tokens(request))
 
 

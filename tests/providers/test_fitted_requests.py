@@ -14,6 +14,8 @@ from conversations import PROVIDERS, Conversation, conversations
 from drawn_examples import examples
 from outcomes import STRATEGIES
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the clients, about models and aiohttp
+
 SHARES = (0.15, 0.3, 0.5, 0.7, 0.95)
 USUAL_EXAMPLES = 6  # of each client; all strategies see each of them
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # each step of it would send eight requests more
