@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from broken_rule import Request
 from conversations import Conversation
-from ctxopt_core import ContextBudgetError
 from outcomes import Outcome, outcome_of
 from provider_server import Endpoint
+
+from ctxopt_core import ContextBudgetError
 
 ANSWER = 256  # tokens, the answer limit that goes with every request
 SMALLEST_INPUT = 120  # tokens; with less hardly any question fits

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from client_run import ANSWER, KEY
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import tool
-
-from client_run import ANSWER, KEY
 from provider_server import Endpoint
 
 

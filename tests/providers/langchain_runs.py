@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage
-
 from broken_rule import Request
 from client_run import ANSWER, ClientRun
 from conversations import Conversation
 from langchain_chats import langchain_messages
 from langchain_clients import CLIENTS, look_up
-from langchain_ctxopt import with_optimizer
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
 from outcomes import STRATEGIES, Outcome
 from provider_server import ProviderServer
+
+from langchain_ctxopt import with_optimizer
 
 MODES = ("invoke", "ainvoke", "stream", "astream")
 

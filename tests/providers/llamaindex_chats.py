@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from llama_index.core.base.llms.types import ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
-from llama_index.core.llms import ChatMessage
-
 from conversations import Call, Conversation, Step, Turn
 from langchain_chats import PNG, THOUGHT, TOOL
+from llama_index.core.base.llms.types import ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
+from llama_index.core.llms import ChatMessage
 
 
 def llamaindex_messages(conversation: Conversation) -> list[ChatMessage]:

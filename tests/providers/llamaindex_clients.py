@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from client_run import ANSWER, KEY
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import FunctionTool
-
-from client_run import ANSWER, KEY
 from provider_server import Endpoint
 
 WINDOW = 200_000  # tokens; integrations that would ask the provider for it are told

@@ -6,16 +6,16 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from llama_index.core.llms.function_calling import FunctionCallingLLM
-
 from broken_rule import Request
 from client_run import ANSWER, ClientRun
 from conversations import Conversation
-from llamaindex_chats import llamaindex_messages
+from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llamaindex_clients import CLIENTS, TOOL
-from llamaindex_ctxopt import with_optimizer
 from outcomes import STRATEGIES, Outcome
 from provider_server import ProviderServer
+
+from llamaindex_chats import llamaindex_messages
+from llamaindex_ctxopt import with_optimizer
 
 MODES = ("chat", "achat", "stream_chat", "astream_chat")
 

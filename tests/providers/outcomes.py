@@ -9,10 +9,11 @@ from typing import Any
 
 from broken_rule import TOO_LONG, Broken, Request
 from conversations import Conversation
-from ctxopt_core import HistoryPolicy, HistoryView, Message
-from ctxopt_core.counting.token_counter import TokenCounter
 from provider_server import Endpoint
 from request_lengths import texts_in
+
+from ctxopt_core import HistoryPolicy, HistoryView, Message
+from ctxopt_core.counting.token_counter import TokenCounter
 
 
 class Topics:

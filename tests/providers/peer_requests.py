@@ -6,18 +6,18 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
-from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import BaseMessage, trim_messages
-
 from broken_rule import Request
 from client_run import ANSWER
 from conversations import Conversation
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
 from langchain_chats import langchain_messages
 from langchain_clients import look_up
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import BaseMessage, trim_messages
 from langchain_runs import LangChainRun
 from outcomes import Outcome
+
 from request_tokens import count_text
 
 SUMMARY = "They talked about lamps, oil and the harbour."

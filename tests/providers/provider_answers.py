@@ -255,7 +255,7 @@ def anthropic_stream(answer: Answer, model: str) -> Iterator[str]:
             yield {"type": "content_block_delta", "index": at, "delta": delta}
             yield {"type": "content_block_stop", "index": at}
         stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}
+        yield {"type": "message_delta", "delta": stop, "usage": whole["usage"]}
         yield {"type": "message_stop"}
 
     return _sse(events(), named=True)

@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 from broken_rule import TOO_LONG, Broken, Request, blocks_of
-from request_tokens import count_text
 from rules_openai_responses import items_of, kind_of
+
+from request_tokens import count_text
 
 PER_MESSAGE, PER_REQUEST, PER_NAME = 3, 3, 1  # tokens, by the cookbook
 PER_FUNCTION, PER_PROPERTIES, PER_PROPERTY, PER_ENUM_ITEM, ENUM_SAVES, AFTER_FUNCTIONS = 7, 3, 3, 3, -3, 12  # as above

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-
 from broken_rule import Broken, Request
 
 Judge = Callable[[Request, Request | None], list[Broken]]

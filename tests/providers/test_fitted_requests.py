@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
-
 import langchain_runs
 import llamaindex_runs
+import pytest
 from conversations import PROVIDERS, Conversation, conversations
-from drawn_examples import examples
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 from outcomes import STRATEGIES
+
+from drawn_examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the clients, about models and aiohttp
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from broken_rule import Request
 from rule_cases import case, check_case, names_of, rules_in
 from rules_google import RULES, SEALED_RULES, broken_rules

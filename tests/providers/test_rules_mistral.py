@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from broken_rule import Request
 from mistral_common.exceptions import MistralCommonException
 from mistral_common.protocol.instruct.request import ChatCompletionRequest
 from mistral_common.protocol.instruct.validator import MistralRequestValidatorV3
-
-from broken_rule import Request
 from rule_cases import case, check_case, names_of, rules_in
 from rules_mistral import RULES, broken_rules
 

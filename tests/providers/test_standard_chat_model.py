@@ -10,10 +10,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from langchain_tests.integration_tests import ChatModelIntegrationTests
 from langchain_tests.unit_tests import ChatModelUnitTests
-
-from langchain_ctxopt import with_optimizer
 from obliging_model import obliging_answer
 from provider_server import ProviderServer
+
+from langchain_ctxopt import with_optimizer
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
