@@ -143,13 +143,15 @@ def test_l5_what_makes_nodes_longer_after_they_were_fitted_is_refused(kind: str,
     optimizer = EngineOptimizer(llm=llm)
     with pytest.raises(EnginePartsError, match=r"after `postprocessor\(\)`.* put it before"):
         optimizer.attach(engine_of(kind, llm, optimizer, after=[part]))
-    before = engine_of(kind, llm, optimizer.session())
+    session = optimizer.session()
+    before = engine_of(kind, llm, session)
     inner = getattr(before, "_query_engine", before)
+    inner._node_postprocessors = [part, *inner._node_postprocessors]
+    assert session.attach(before) is before
     for harmless in (LongContextReorder(), SimilarityPostprocessor(similarity_cutoff=0.1)):
         session = optimizer.session()
         engine = engine_of(kind, llm, session, after=[harmless])
         assert session.attach(engine) is engine
-    inner._node_postprocessors = [part, *inner._node_postprocessors]
 
 
 @kinds
