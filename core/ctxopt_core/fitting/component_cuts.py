@@ -13,7 +13,7 @@ from ctxopt_core.fitting.measured_request import MeasuredRequest, measure_needs
 from ctxopt_core.fitting.options import PROTECTABLE, FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.history.shrink_turn import least_after
+from ctxopt_core.history.shrink_turn import essential_after
 from ctxopt_core.history.trim import summarized
 from ctxopt_core.history.trimming import Trimming, without_loose_results
 
@@ -76,7 +76,6 @@ class ComponentCuts:
         allocation = self._allocated_beside(given)
         short = allocation.query < self._needs["query"]
         if short or allocation.history < min(self._needs["history"], self._current_exchange):
-            self._least_of_current = self._least_after_query()
             question, exchange = self._before_shares(left)
             if short:
                 allocation = self._allocated_beside({**given, "query": question})
@@ -94,9 +93,12 @@ class ComponentCuts:
         """Return what the question and the current exchange get before the shares, of what the protected parts leave.
 
         The question gets what it needs up to three quarters of what is left beside the least of the exchange, or half
-        of the budget. One that needs more is shortened in any case, so the exchange may have half of that.
+        of the budget, or where system prompt and unread results can be whole beside it. One that needs more is
+        shortened in any case, so the exchange may have half of that.
         """
-        need, least = self._needs["query"], self._least_of_current
+        need, query = self._needs["query"], self.measured.query
+        least, unread = (0, 0) if query is None else essential_after(self.measured.conversation, query)
+        self._least_of_current = least
         if "query" in self._options.protect or (self._query_holds_attachments and need <= left):
             # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
             return need, least
@@ -104,6 +106,9 @@ class ComponentCuts:
         most = min(room, max(int(room * _QUESTION_FIRST), self.measured.limit // 2))
         if need <= most:
             return need, least
+        system = 0 if "system" in self._options.protect else self._needs["system"]
+        if need + unread + system <= left:
+            return need, unread
         more = min(most // 2, max(0, self._current_exchange - least))
         return most - more, least + more
 
@@ -112,10 +117,6 @@ class ComponentCuts:
         """Tokens of what follows the query."""
         query, conversation = self.measured.query, self.measured.conversation
         return 0 if query is None else sum(map(conversation.cost, range(query + 1, len(conversation))))
-
-    def _least_after_query(self) -> int:
-        query = self.measured.query
-        return 0 if query is None else least_after(self.measured.conversation, query)
 
     def cut_texts(self, allocation: Allocation) -> Allocation:
         """Cut query and system prompt. Where nothing would be left of one it takes from documents and history.

@@ -96,11 +96,12 @@ def lowest_tokens(conversation: CountedConversation, index: int, floor: int) -> 
     return cost - max(0, text - least) - attached
 
 
-def least_after(conversation: CountedConversation, query: int) -> int:
-    """Return the fewest tokens of what follows the query, where that is shrunk as far as it can be."""
+def essential_after(conversation: CountedConversation, query: int) -> tuple[int, int]:
+    """Return the tokens of what is kept of the exchange after the query: shrunk as far as it can be, and whole."""
     units = units_of(conversation, query + 1, len(conversation))
-    essential = [i for unit in essential_units(units.kept) for i in unit.indices]
-    return sum(lowest_tokens(units.conversation, i, _LAST_FLOOR) for i in essential)
+    essential = essential_units(units.kept)
+    least = sum(lowest_tokens(units.conversation, i, _LAST_FLOOR) for unit in essential for i in unit.indices)
+    return least, sum(unit.tokens for unit in essential)
 
 
 def essential_units(units: Sequence[Unit]) -> list[Unit]:
