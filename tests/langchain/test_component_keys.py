@@ -119,7 +119,8 @@ def test_x9_several_entries_of_a_query_come_back_as_many(kind: type) -> None:
     fitted = ContextOptimizer(prompt=prompt, max_input_tokens=200).invoke(values)
     assert type(fitted["question"]) is kind
     assert len(fitted["question"]) == 3
-    assert all(entry.startswith(cut) for entry, cut in zip(entries, fitted["question"], strict=True))
+    heads = [cut.partition("\n[...")[0] for cut in fitted["question"]]
+    assert all(entry.startswith(head) for entry, head in zip(entries, heads, strict=True))
     assert any(fitted["question"])
     assert rendered_tokens(prompt, fitted) <= 200
 

@@ -6,28 +6,21 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ctxopt_core.budget.shares import COMPONENTS, Allocation, Component, Shares, allocate
+from ctxopt_core.budget.shares import COMPONENTS, Allocation, Component, Shares
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.fitting.components import Cut, TextCut, cut_query, cut_system, pack, tokens_awaited, trim_to
+from ctxopt_core.fitting.division import Division, UnfittableError
 from ctxopt_core.fitting.measured_request import MeasuredRequest, measure_needs
 from ctxopt_core.fitting.options import PROTECTABLE, FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.history.policy import HistoryPolicy
-from ctxopt_core.history.shrink_turn import least_after
 from ctxopt_core.history.trim import summarized
 from ctxopt_core.history.trimming import Trimming, without_loose_results
 
 _ROUNDS = 16  # times that a request is tightened: each takes what it is over, so two or three are the rule
 _WORTH_FILLING = 16  # tokens: less is about one short sentence, and a component is not cut again for it
 _LEAST_RATE = 0.25  # rendered tokens for one of a component: a renderer that shows less than a quarter is not believed
-# Of what may be cut, the part up to which the question is sent whole. The rest is for the system prompt, documents and
-# earlier turns: a question with less around it is most often a pasted text, of which head and tail say what is asked.
-_QUESTION_FIRST = 0.75
 _EASIEST_FIRST: tuple[Component, ...] = ("documents", "history", "system", "query")
-
-
-class UnfittableError(Exception):
-    """What may not be cut is larger than the limit; the fit turns it into the error that says why."""
 
 
 class ComponentCuts:
@@ -51,6 +44,7 @@ class ComponentCuts:
         self._packing = Packing()
         self._trimming = Trimming()
         self._needs = measure_needs(measured)
+        self._division = Division(measured=measured, needs=self._needs, shares=shares, options=options)
         self._least_of_current = 0  # tokens of the current exchange at least, where it has to be shrunk
         self._allowed: dict[Component, int] = {}
         self._cut: Mapping[Component, Callable[[int], object]] = {
@@ -61,61 +55,13 @@ class ComponentCuts:
         }
 
     def allocated(self) -> Allocation:
-        """Divide the budget among the components; those that are protected get what they need.
-
-        The question comes before the shares, and the current exchange always gets the least that it can have.
+        """Divide the budget among the components.
 
         Raises:
             UnfittableError: What is protected does not fit.
         """
-        protected: tuple[Component, ...] = tuple(name for name in PROTECTABLE if name in self._options.protect)
-        given: dict[Component, int] = {name: self._needs[name] for name in protected}
-        left = self.measured.available - sum(given.values())
-        if self.measured.available <= 0 or left < 0:
-            raise UnfittableError
-        allocation = self._allocated_beside(given)
-        short = allocation.query < self._needs["query"]
-        if short or allocation.history < min(self._needs["history"], self._current_exchange):
-            self._least_of_current = self._least_after_query()
-            question, exchange = self._before_shares(left)
-            if short:
-                allocation = self._allocated_beside({**given, "query": question})
-            if allocation.history < exchange:
-                allocation = self._allocated_beside({**given, "query": question, "history": exchange})
+        allocation, self._least_of_current = self._division.divided()
         return allocation
-
-    def _allocated_beside(self, given: Mapping[Component, int]) -> Allocation:
-        """Return the allocation in which some components have an amount already, and the rest is divided."""
-        missing = {name: max(0, need - given.get(name, 0)) for name, need in self._needs.items()}
-        rest = allocate(self.measured.available - sum(given.values()), missing, self._shares)
-        return replace(rest, **{name: rest[name] + tokens for name, tokens in given.items()})
-
-    def _before_shares(self, left: int) -> tuple[int, int]:
-        """Return what the question and the current exchange get before the shares, of what the protected parts leave.
-
-        The question gets what it needs up to three quarters of what is left beside the least of the exchange, or half
-        of the budget. One that needs more is shortened in any case, so the exchange may have half of that.
-        """
-        need, least = self._needs["query"], self._least_of_current
-        if "query" in self._options.protect or (self._query_holds_attachments and need <= left):
-            # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
-            return need, least
-        room = max(0, left - least)
-        most = min(room, max(int(room * _QUESTION_FIRST), self.measured.limit // 2))
-        if need <= most:
-            return need, least
-        more = min(most // 2, max(0, self._current_exchange - least))
-        return most - more, least + more
-
-    @property
-    def _current_exchange(self) -> int:
-        """Tokens of what follows the query."""
-        query, conversation = self.measured.query, self.measured.conversation
-        return 0 if query is None else sum(map(conversation.cost, range(query + 1, len(conversation))))
-
-    def _least_after_query(self) -> int:
-        query = self.measured.query
-        return 0 if query is None else least_after(self.measured.conversation, query, self.measured.capped)
 
     def cut_texts(self, allocation: Allocation) -> Allocation:
         """Cut query and system prompt. Where nothing would be left of one it takes from documents and history.
@@ -138,7 +84,7 @@ class ComponentCuts:
         used: dict[Component, int] = {"query": self._query.tokens, "system": self._system.tokens}
         if used["query"] <= allocation.query and used["system"] <= allocation.system:
             return allocation
-        return self._allocated_beside({**used, "history": self._least_of_current})
+        return self._division.beside({**used, "history": self._least_of_current})
 
     def cut_documents_and_history(self, allocation: Allocation) -> None:
         """Pack the documents, then trim the conversation; each also gets what is left of those before it.
@@ -230,12 +176,8 @@ class ComponentCuts:
             allocation=allocation,
             used=self._used,
             whole=self._whole(),
+            texts_are_whole=all(self._used[name] >= self._needs[name] for name in PROTECTABLE),
         )
-
-    @property
-    def _query_holds_attachments(self) -> bool:
-        query = self.measured.query
-        return query is not None and bool(self.measured.conversation.message(query).removable)
 
     @property
     def _used(self) -> dict[Component, int]:

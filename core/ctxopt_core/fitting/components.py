@@ -34,6 +34,7 @@ class Cut:
         allocation: Tokens that each component was allowed.
         used: Tokens that each component uses.
         whole: Tokens of the rendered request.
+        texts_are_whole: Whether nothing of the system prompt and of the query was cut.
     """
 
     measured: MeasuredRequest
@@ -42,6 +43,7 @@ class Cut:
     allocation: Allocation
     used: Mapping[Component, int]
     whole: int
+    texts_are_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

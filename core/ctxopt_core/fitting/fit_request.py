@@ -10,9 +10,9 @@ from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
 from ctxopt_core.budget.shares import BudgetWarning, Shares
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.fitting.component_cuts import UnfittableError
 from ctxopt_core.fitting.components import Cut
 from ctxopt_core.fitting.cut import cut, cut_to_query
+from ctxopt_core.fitting.division import UnfittableError
 from ctxopt_core.fitting.fit_log import log_fit
 from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given, everything_packed, fits
@@ -136,14 +136,17 @@ def fitted_with(
 ) -> FittedContext:
     """Fit a request as `fit_with` does, without a word in the log. The working form of `plan`, for adapters."""
     measured = MeasuredRequest(request=request, limit=budget.effective_target, counter=counter, renderer=renderer)
-    if fits(measured):
-        return _unchanged(measured, budget)
     reserve = schema_reserve(request, counter)
-    outcome = _cut_to(measured.with_limit(measured.limit - reserve) if reserve else measured, budget, options)
+    reserved = measured.with_limit(measured.limit - reserve) if reserve else measured
+    if fits(reserved):
+        return _unchanged(measured, budget)
+    outcome = _cut_to(reserved, budget, options)
+    if reserve and not (outcome and outcome.texts_are_whole) and fits(measured):
+        # What is kept free for schemas beyond their count may cost turns and documents, and not the question.
+        return _unchanged(measured, budget)
     if outcome is not None:
         return _cut_context(measured, budget, outcome)
     if reserve:
-        # What was kept free for schemas beyond their count is given up before a request is refused.
         outcome = _cut_to(measured, budget, options)
         if outcome is not None:
             return _cut_context(measured, budget, outcome, notes=(_NO_RESERVE,))

@@ -27,7 +27,7 @@ def refusal(
         options: How it was to be cut.
         fits_into: Tells whether it can be made to fit into a number of tokens.
     """
-    # A text over the limit is counted to its end here, so that the figures are those of the request.
+    # Here a string over the limit is counted as a whole, and not only as far as the limit.
     whole = with_sections_cut(replace(measured, limit=NO_LIMIT)).without_results_in_query()
     needs = measure_needs(whole)
     costs: dict[str, int] = {"fixed": whole.overhead}

@@ -99,11 +99,13 @@ def lowest_tokens(conversation: CountedConversation, index: int, floor: int, cou
     return cost - max(0, text - least) - attached - beside
 
 
-def least_after(conversation: CountedConversation, query: int, counter: TokenCounter) -> int:
-    """Return the fewest tokens of what follows the query, where that is shrunk as far as it can be."""
+def essential_after(conversation: CountedConversation, query: int, counter: TokenCounter) -> tuple[int, int]:
+    """Return the tokens of what is kept of the exchange after the query: shrunk as far as it can be, and whole."""
     units = units_of(conversation, query + 1, len(conversation))
-    essential = [i for unit in essential_units(units.kept) for i in unit.indices]
-    return sum(lowest_tokens(units.conversation, i, _LAST_FLOOR, counter) for i in essential)
+    essential = essential_units(units.kept)
+    indices = [i for unit in essential for i in unit.indices]
+    least = sum(lowest_tokens(units.conversation, i, _LAST_FLOOR, counter) for i in indices)
+    return least, sum(unit.tokens for unit in essential)
 
 
 def essential_units(units: Sequence[Unit]) -> list[Unit]:
