@@ -28,15 +28,14 @@ from llamaindex_ctxopt import ContextOptimizerPostprocessor, ContextOptimizerRet
 from llamaindex_ctxopt.messages.media import attachments_of_node
 from llamaindex_ctxopt.messages.message_views import view_of
 from media_files import base64_text, jpeg, pdf, png, segment, wav
-from node_inputs import FixedRetriever, ids_of, image_node, text_tokens, report_on, text_in, texts_with_scores
+from node_inputs import FixedRetriever, ids_of, image_node, report_on, text_in, text_tokens, texts_with_scores
 
 MEDIUM = MediaResource(url="https://nowhere.invalid/a.bin")
 ALT = "a pier " * 8
 SQUARE = 765  # tokens of 1,024 x 1,024 pixels in gpt-4o: 85 and four tiles of 170
 SMALL = 255  # tokens of 512 x 512 pixels: 85 and one tile
-CLAUDE = (
-    1_398  # tokens of 1,024 x 1,024 pixels in Claude before version 4.7: by its page before 2026, the larger figure
-)
+# Tokens of 1,024 x 1,024 pixels in Claude before version 4.7, by its page before 2026, which is the larger figure.
+CLAUDE = 1_399
 UNKNOWN = 850  # tokens of an image of which nothing is known
 
 
