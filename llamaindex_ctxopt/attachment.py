@@ -59,10 +59,7 @@ def attach(engine: Any, planner: Planner, plan: EnginePlan, guards: ModelGuards)
         for slot in [slot for part in engines for slot in model_slots(part)]:
             undo.callback(slot.put, slot.llm)
             slot.put(guards.of(slot))
-        if is_agent(engine):
-            found = plan.with_agents(read_agents(engine))
-        else:
-            found = plan.attached(read_engine(engine))
+        found = plan.with_agents(read_agents(engine)) if is_agent(engine) else plan.attached(read_engine(engine))
         undo.pop_all()
         planner.plan, planner.has_engine = found, True
         for part in engines:
@@ -82,7 +79,7 @@ def _engines_in(engine: Any) -> Iterator[Any]:
 def _refuse_second(engine: Any, planner: Planner) -> None:
     if _attached.get(id(engine)) is engine:
         message = (
-            f"`engine` is attached already: one {type(engine).__name__} has one optimizer or session; after its prompts "
+            f"`engine` is attached already: a {type(engine).__name__} has one optimizer or session; if its prompts "
             "have changed, make a new engine and attach that"
         )
         raise EnginePartsError(message)

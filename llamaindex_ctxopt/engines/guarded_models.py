@@ -16,7 +16,7 @@ from llama_index_instrumentation import get_dispatcher
 from ctxopt_core import FitReport
 from ctxopt_core.adapters import BudgetSettings, ModelBudget
 from llamaindex_ctxopt.events import ContextOptimizedEvent
-from llamaindex_ctxopt.guard.llm import OptimizedLLM, with_optimizer
+from llamaindex_ctxopt.guard.llm import OptimizedLLM, guarded_view
 from llamaindex_ctxopt.models.model_settings import is_chat_model, metadata_of, schemas_of_answer
 from llamaindex_ctxopt.settings import FitSettings
 
@@ -94,13 +94,14 @@ def budget_for(llm: LLM, known: LLM | None, ours: ModelBudget, settings: FitSett
     Raises:
         ValueError: The model says neither its name nor its window.
     """
-    inner, limits = _inner(llm), limits_for(llm, known, ours, settings.limits)
+    inner = _inner(llm)
     own = tuple(schema for schema in schemas_of_answer(llm) if schema not in ours.schemas)
     schemas = (*ours.schemas, *own)
     if isinstance(inner, OptimizedLLM):
         guarded = inner.guarded_call({}).model_budget
         smaller = min(guarded.budget, ours.budget, key=lambda budget: budget.input_budget)
         return replace(guarded, budget=smaller, schemas=schemas)
+    limits = limits_for(llm, known, ours, settings.limits)
     if limits is settings.limits:
         return replace(ours, schemas=schemas)
     return replace(replace(settings, limits=limits).model_budget(inner), schemas=schemas)
@@ -151,13 +152,13 @@ class ModelGuards:
                 changes["max_input_tokens"] = most
             if prints and "query" in protect:
                 changes["protect"] = tuple(sorted(protect - {"query"}))
-            return llm.with_changes(**changes) if changes else llm
+            return guarded_view(llm, **{**llm.fit_settings.as_dict(), **changes}) if changes else llm
         values = self._settings.as_dict()
         limits = limits_for(llm, self._known, self._ours, self._settings.limits)
         values.update(context_window=limits.context_window, max_input_tokens=limits.max_input_tokens)
         if prints:
             values["protect"] = tuple(sorted(protect - {"query"}))
-        return with_optimizer(llm, **{**values, "on_report": CutsOnly(self._settings.on_report)})
+        return guarded_view(llm, **{**values, "on_report": CutsOnly(self._settings.on_report)})
 
 
 @dataclass(frozen=True, slots=True)

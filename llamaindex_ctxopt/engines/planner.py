@@ -75,14 +75,14 @@ class Planner:
         Raises:
             ContextBudgetError: Prompt and query leave no tokens for a word of the nodes.
         """
-        turn = open_turn_of(self)
+        turn = self._turn_of_documents(query)
         source = self._source_of(turn)
         messages = source.stored(query) if source is not None else ()
         return self._opened(*self._pack(nodes, query, messages, turn))
 
     async def apack_nodes(self, nodes: Sequence[NodeWithScore], query: str) -> list[NodeWithScore]:
         """Return what `pack_nodes` returns; the work is done in a worker thread."""
-        turn = open_turn_of(self)
+        turn = self._turn_of_documents(query)
         source = self._source_of(turn)
         messages = await source.astored(query) if source is not None else ()
         return self._opened(*await in_worker(self._pack, nodes, query, messages, turn))
@@ -113,6 +113,16 @@ class Planner:
     def _opened(self, found: list[T], turn: OpenTurn | None) -> list[T]:
         set_open_turn(self, turn)
         return found
+
+    def _turn_of_documents(self, query: str) -> OpenTurn | None:
+        """Return the open turn to which documents for a query belong.
+
+        An engine that is known not to condense asks for them with the user's own question. A turn with another one was
+        left open by an engine that failed.
+        """
+        turn, fitting = open_turn_of(self), self.plan.documents
+        condenses = not self.plan.stores_answered_questions or fitting is None or fitting.prompts.condense is not None
+        return turn if turn is None or condenses or turn.query == query else None
 
     def _source_of(self, turn: OpenTurn | None) -> MessageSource | None:
         """Return the memory to ask for the conversation; None where the turn has it, or it is in another request."""

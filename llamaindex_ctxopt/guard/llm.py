@@ -32,6 +32,8 @@ else:
     _LLM = object  # the model's own class brings the base class, with the fields that it has changed
 
 _OWNER = "with_optimizer"
+_STATE = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
+"""The attributes in which pydantic keeps the state of a model."""
 
 
 def with_optimizer(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedLLM:
@@ -75,8 +77,19 @@ def with_optimizer(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedL
     if not isinstance(llm, LLM):
         message = f"`llm` must be a LlamaIndex LLM, got {type(llm).__name__}"
         raise TypeError(message)
-    plain = llm.plain_class if isinstance(llm, OptimizedLLM) else type(llm)
-    return _optimized(llm, plain, FitSettings.of(settings, _OWNER))
+    # LlamaIndex's own state is for pickling: it leaves out clients and callbacks.
+    state = BaseModel.__getstate__(llm.model_copy())
+    return _optimized(state, _plain_class(llm), FitSettings.of(settings, _OWNER))
+
+
+def guarded_view(llm: LLM, **settings: Unpack[FitSettingValues]) -> OptimizedLLM:
+    """Return `llm` with a guard in front of it: both have the same state, clients and callbacks included.
+
+    The arguments are those of `with_optimizer`, which returns a copy. An engine whose model is replaced by such a view
+    still uses the model that it was given.
+    """
+    state = {name: getattr(llm, name) for name in _STATE}
+    return _optimized(state, _plain_class(llm), FitSettings.of(settings, _OWNER))
 
 
 class OptimizedLLM(OptimizedModel, _LLM):
@@ -104,7 +117,8 @@ class OptimizedLLM(OptimizedModel, _LLM):
     def with_changes(self, **changes: Unpack[FitSettingValues]) -> OptimizedLLM:
         """Return a copy with other settings, validated as at construction."""
         settings = {**self.fit_settings.as_dict(), **changes}
-        return _optimized(self, self.plain_class, FitSettings.of(settings, _OWNER))
+        state = BaseModel.__getstate__(self.model_copy())
+        return _optimized(state, self.plain_class, FitSettings.of(settings, _OWNER))
 
     def count_tokens(self, given: Sequence[ChatMessage] | str, *, formatted: bool = False, **arguments: Any) -> int:
         """Return the tokens of a request as it is sent.
@@ -189,12 +203,15 @@ class OptimizedLLM(OptimizedModel, _LLM):
         return self._fitted(prompt, arguments, formatted=formatted)
 
 
-def _optimized(llm: LLM, plain: type[LLM], settings: FitSettings) -> OptimizedLLM:
-    copied = empty_model(OptimizedLLM, plain, settings)
-    # LlamaIndex's own state is for pickling: it leaves out clients and callbacks.
-    BaseModel.__setstate__(copied, BaseModel.__getstate__(llm.model_copy()))
-    copied.guarded_call({})  # an LLM without a window is an error now, not at the first call
-    return copied
+def _plain_class(llm: LLM) -> type[LLM]:
+    return llm.plain_class if isinstance(llm, OptimizedLLM) else type(llm)
+
+
+def _optimized(state: dict[Any, Any], plain: type[LLM], settings: FitSettings) -> OptimizedLLM:
+    made = empty_model(OptimizedLLM, plain, settings)
+    BaseModel.__setstate__(made, state)
+    made.guarded_call({})  # an LLM without a window is an error now, not at the first call
+    return made
 
 
 def planned_metadata(own: LLMMetadata, settings: BudgetSettings) -> LLMMetadata:

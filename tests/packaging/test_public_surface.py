@@ -78,6 +78,8 @@ LLAMAINDEX_NAMES = [
     "ContextOptimizerPostprocessor",
     "ContextOptimizerRetriever",
     "EngineOptimizer",
+    "EnginePartsError",
+    "EngineSession",
     "with_optimizer",
 ]
 PACKAGES = [ctxopt_core, ctxopt_playground, langchain_ctxopt, llamaindex_ctxopt]

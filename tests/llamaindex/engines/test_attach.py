@@ -25,7 +25,7 @@ from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEng
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
-from chat_engine_runs import FIVE, ScriptedRetriever, nodes_of, preset_history
+from chat_engine_runs import ScriptedRetriever, nodes_of, preset_history
 from llamaindex_ctxopt import EngineOptimizer, EnginePartsError, with_optimizer
 from made_up_texts import text_of
 from scripted_llms import ScriptedCompletionLLM, ScriptedLLM
@@ -143,13 +143,15 @@ def test_l5_what_makes_nodes_longer_after_they_were_fitted_is_refused(kind: str,
     optimizer = EngineOptimizer(llm=llm)
     with pytest.raises(EnginePartsError, match=r"after `postprocessor\(\)`.* put it before"):
         optimizer.attach(engine_of(kind, llm, optimizer, after=[part]))
-    before = engine_of(kind, llm, optimizer.session())
+    session = optimizer.session()
+    before = engine_of(kind, llm, session)
     inner = getattr(before, "_query_engine", before)
+    inner._node_postprocessors = [part, *inner._node_postprocessors]
+    assert session.attach(before) is before
     for harmless in (LongContextReorder(), SimilarityPostprocessor(similarity_cutoff=0.1)):
         session = optimizer.session()
         engine = engine_of(kind, llm, session, after=[harmless])
         assert session.attach(engine) is engine
-    inner._node_postprocessors = [part, *inner._node_postprocessors]
 
 
 @kinds
@@ -346,3 +348,27 @@ def test_sessions_get_the_same_guarded_model() -> None:
     assert len({id(engine._llm) for engine in engines}) == 1
     assert engines[0]._llm is not llm
     assert type(llm) is ScriptedLLM
+
+
+class CountingLLM(ScriptedLLM):
+    """Counts its calls in a field of its own."""
+
+    count: int = 0
+
+    def _answered(self, *arguments: Any) -> ChatMessage:
+        self.count += 1
+        return super()._answered(*arguments)
+
+
+@kinds
+def test_l5_the_guarded_model_is_the_one_that_was_given(kind: str) -> None:
+    """Its clients, counters and callbacks are used as without `attach`, and what is changed in it holds."""
+    llm = CountingLLM()
+    session = EngineOptimizer(llm=llm).session()
+    engine = session.attach(engine_of(kind, llm, session))
+    engine.chat(QUESTION) if hasattr(engine, "chat") else engine.query(QUESTION)
+    assert llm.count == len(llm.calls) == 1
+    llm.answers = [ChatMessage(role="assistant", content="Changed.")] * 9
+    assert str(engine.chat(QUESTION) if hasattr(engine, "chat") else engine.query(QUESTION)) == "Changed."
+    assert llm.count == len(llm.calls)
+    assert type(llm) is CountingLLM

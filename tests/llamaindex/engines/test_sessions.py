@@ -1,4 +1,4 @@
-"""A session belongs to one conversation; an optimizer refuses a second memory, since its parts could not be told apart."""
+"""A session is one conversation; an optimizer refuses a second memory, whose parts could not be told apart."""
 
 from __future__ import annotations
 
@@ -194,6 +194,27 @@ def test_l1_an_engine_that_failed_between_documents_and_history_leaves_nothing_t
     with pytest.raises(ContextBudgetError):
         first.memory.get(text_of("Far too long:", 4_000))
     assert read(second.memory.get(QUESTION)) == {word_of(1)}
+
+
+@pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
+def test_l1_a_turn_that_an_engine_left_open_is_not_the_next_one(kind: Any) -> None:
+    llm = ScriptedLLM()
+    session = EngineOptimizer(llm=llm).session()
+    session.memory.set(preset_history(60))
+    engine = kind.from_defaults(
+        ScriptedRetriever(nodes_of(*[300] * 20)),
+        llm=llm,
+        memory=session.memory,
+        node_postprocessors=[session.postprocessor()],
+    )
+    session.attach(engine)
+    session.memory.get("Short?")  # the engine failed before it had any documents
+    question = text_of("A question with many words:", 700)
+    engine.chat(question)
+    answering = [call for call in llm.calls if "complete" not in call.method]
+    assert len(answering) == 1
+    assert not answering[0].over
+    assert question in answering[0].text
 
 
 def test_l1_a_handed_out_history_is_changed_by_its_own_session_alone() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -36,6 +37,10 @@ rounds = st.lists(
 )
 """What happens, round by round."""
 few = settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def asked(stream: bool, pair: tuple[Any, str]) -> str:
+    return ask(*pair, stream=stream)
 
 
 def inner_memory(user: int) -> BaseMemory:
@@ -124,7 +129,7 @@ def test_l1_a_request_holds_the_words_of_one_user_with_every_engine(
                 office.check(number, alone)
         elif how == "threads":
             with ThreadPoolExecutor(len(asking)) as pool:
-                list(pool.map(lambda pair: ask(*pair, stream=stream), asking))
+                list(pool.map(partial(asked, stream), asking))
         else:
             asyncio.run(together(asking, stream))
         texts = [call.text for call in office.llm.calls[before:]]
@@ -175,66 +180,83 @@ def test_l1_a_request_holds_the_words_of_one_user_with_an_agent_that_all_share(
             assert all(any(question in text for text in texts) for question in asked[-2:])
 
 
-steps = st.lists(
-    st.tuples(
-        st.integers(0, USERS - 1),
-        st.sampled_from(["pack", "get", "ask", "put", "new session", "thread", "collect", "clear", "task"]),
-        st.booleans(),  # the same question as everybody's
-    ),
-    min_size=4,
-    max_size=25,
-)
+class Desk:
+    """The sessions of several users, whose parts are used in any order.
 
+    Args:
+        held: Whether what a memory has returned is held on, as an engine holds it.
+    """
 
-@given(steps=steps, held=st.booleans())
-@settings(max_examples=examples(40), deadline=None)
-def test_l1_parts_in_any_order_read_the_conversation_of_their_own_session(steps: list[Any], held: bool) -> None:
-    optimizer = EngineOptimizer(llm=EchoingLLM(context_window=6_000))
-    inner = [inner_memory(number) for number in range(USERS)]
-    for number, memory in enumerate(inner):
-        memory.set([ChatMessage(content=f"Said by {word_of(number)}."), ChatMessage(role="assistant", content="Done.")])
-    sessions = [optimizer.session(memory) for memory in inner]
-    lists: list[Any] = []
+    def __init__(self, *, held: bool) -> None:
+        self.optimizer = EngineOptimizer(llm=EchoingLLM(context_window=6_000))
+        self.inner = [inner_memory(number) for number in range(USERS)]
+        for number, memory in enumerate(self.inner):
+            said = ChatMessage(content=f"Said by {word_of(number)}.")
+            memory.set([said, ChatMessage(role="assistant", content="Done.")])
+        self.sessions = [self.optimizer.session(memory) for memory in self.inner]
+        self._held = held
+        self._lists: list[Any] = []
 
-    def check(number: int, found: list[ChatMessage]) -> None:
+    def pack(self, number: int, question: str) -> None:
+        self.sessions[number].postprocessor().postprocess_nodes(list(NODES), query_str=question)
+
+    def get(self, number: int, question: str) -> None:
+        self._check(number, self.sessions[number].memory.get(question))
+
+    def ask(self, number: int, question: str) -> None:
+        self.pack(number, question)
+        self.get(number, question)
+
+    def put(self, number: int, question: str) -> None:
+        self.sessions[number].memory.put(ChatMessage(content=f"Said again by {word_of(number)}."))
+        self.sessions[number].memory.put(ChatMessage(role="assistant", content="Done."))
+
+    def clear(self, number: int, question: str) -> None:
+        self.sessions[number].memory.set([ChatMessage(content=f"New, by {word_of(number)}.")])
+
+    def renew(self, number: int, question: str) -> None:
+        self.sessions[number] = self.optimizer.session(self.sessions[number].memory)
+
+    def thread(self, number: int, question: str) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            self._check(number, pool.submit(self.sessions[number].memory.get, question).result())
+
+    def collect(self, number: int, question: str) -> None:
+        gc.collect()
+
+    def tasks(self, number: int, question: str) -> None:
+        """Ask for all users in tasks that begin with what is open in this one."""
+
+        async def ask_for(number: int) -> None:
+            session = self.sessions[number]
+            await session.postprocessor().apostprocess_nodes(list(NODES), query_str=question)
+            await asyncio.sleep(0)
+            self._check(number, await session.memory.aget(question))
+
+        async def ask_for_all() -> None:
+            await asyncio.gather(*map(ask_for, range(USERS)))
+
+        asyncio.run(ask_for_all())
+
+    def _check(self, number: int, found: list[ChatMessage]) -> None:
         texts = [message.content or "" for message in found]
         assert users_in(" ".join(texts)) <= {word_of(number)}
-        assert texts[-1:] == [message.content for message in inner[number].get_all()][-1:]
-        lists.extend([found] if held else [])
+        assert texts[-1:] == [message.content for message in self.inner[number].get_all()][-1:]
+        self._lists.extend([found] if self._held else [])
 
+
+STEPS = (Desk.pack, Desk.get, Desk.ask, Desk.put, Desk.clear, Desk.renew, Desk.thread, Desk.collect, Desk.tasks)
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.integers(0, USERS - 1), st.sampled_from(STEPS), st.booleans()), min_size=4, max_size=25
+    ),
+    held=st.booleans(),
+)
+@settings(max_examples=examples(40), deadline=None)
+def test_l1_parts_in_any_order_read_the_conversation_of_their_own_session(steps: list[Any], held: bool) -> None:
+    desk = Desk(held=held)
     for number, step, same in steps:
-        session = sessions[number]
-        question = "Where is it?" if same else f"Where is the lantern of {word_of(number)}?"
-        if step == "pack":
-            session.postprocessor().postprocess_nodes(list(NODES), query_str=question)
-        elif step == "get":
-            check(number, session.memory.get(question))
-        elif step == "ask":
-            session.postprocessor().postprocess_nodes(list(NODES), query_str=question)
-            check(number, session.memory.get(question))
-        elif step == "put":
-            session.memory.put(ChatMessage(content=f"Said again by {word_of(number)}."))
-            session.memory.put(ChatMessage(role="assistant", content="Done."))
-        elif step == "clear":
-            session.memory.set([ChatMessage(content=f"New, by {word_of(number)}.")])
-        elif step == "new session":
-            sessions[number] = optimizer.session(session.memory)
-        elif step == "thread":
-            with ThreadPoolExecutor(1) as pool:
-                check(number, pool.submit(session.memory.get, question).result())
-        elif step == "task":
-            asyncio.run(_children(sessions, question, check))
-        else:
-            gc.collect()
-    assert optimizer.last_report is None
-
-
-async def _children(sessions: list[Any], question: str, check: Any) -> None:
-    """Ask for all users in tasks that begin with what is open in this one."""
-
-    async def ask_for(number: int) -> None:
-        await sessions[number].postprocessor().apostprocess_nodes(list(NODES), query_str=question)
-        await asyncio.sleep(0)
-        check(number, await sessions[number].memory.aget(question))
-
-    await asyncio.gather(*map(ask_for, range(len(sessions))))
+        step(desk, number, "Where is it?" if same else f"Where is the lantern of {word_of(number)}?")
+    assert desk.optimizer.last_report is None
