@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from langchain_core.callbacks import Callbacks
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_core.outputs import LLMResult
-from langchain_core.prompt_values import ChatPromptValue
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
-from ctxopt_core.adapters import OptimizedModel, RequestSettings, empty_model, in_worker
+from ctxopt_core.adapters import OptimizedModel, RequestSettings, empty_model
+from langchain_ctxopt.errors import RetriesWhatMayChange
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
+from langchain_ctxopt.provider_calls import FittedMessages, fitting_methods
+from langchain_ctxopt.run_settings import RUN_KEY, with_run_settings
 
 if TYPE_CHECKING:
     _ChatModel = BaseChatModel
@@ -22,6 +22,7 @@ else:
     _ChatModel = object  # the model's own class brings the base class, with the fields that it has changed
 
 _OWNER = "with_optimizer"
+_RUNTIME_ARGUMENTS = ("stop", "run_manager")
 
 
 def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) -> OptimizedChatModel:
@@ -57,28 +58,15 @@ def with_optimizer(model: BaseChatModel, **settings: Unpack[RequestSettings]) ->
     if not isinstance(model, BaseChatModel):
         message = (
             f"`model` must be a chat model, got {type(model).__name__}; optimize the model first, then bind tools, "
-            "alternatives, retries or fallbacks"
+            "alternatives, retries or fallbacks; one that a run configures is fitted by `ContextOptimizer(model=...)` "
+            "in front of it, or by `ContextOptimizerMiddleware` in an agent"
         )
         raise TypeError(message)
     plain = model.plain_class if isinstance(model, OptimizedChatModel) else type(model)
     return _optimized(model, plain, PerCallOptimizer.of(settings, _OWNER))
 
 
-class FittedMessages(list[BaseMessage]):
-    """Messages that were fitted already: a model that cannot stream passes them from `stream` to `generate`."""
-
-    __slots__ = ()
-
-
-class FittedPrompt(ChatPromptValue):
-    """A prompt that was fitted already."""
-
-    def to_messages(self) -> list[BaseMessage]:
-        """Return its messages, marked as fitted."""
-        return FittedMessages(self.messages)
-
-
-class OptimizedChatModel(OptimizedModel, _ChatModel):
+class OptimizedChatModel(RetriesWhatMayChange, OptimizedModel, _ChatModel):
     """What `with_optimizer` adds to the class of a chat model."""
 
     plain_class: ClassVar[type[BaseChatModel]]
@@ -103,28 +91,28 @@ class OptimizedChatModel(OptimizedModel, _ChatModel):
         Args:
             arguments: Arguments of the call, such as the ones that `bind_tools` binds.
         """
-        return self.fit_settings.optimizer_for(self.bind(**arguments) if arguments else self)
+        run = arguments.pop(RUN_KEY, {})
+        return self.fit_settings.optimizer_for(self.bind(**arguments) if arguments else self, run=run)
 
-    def generate(
-        self,
-        messages: list[list[BaseMessage]],
-        stop: list[str] | None = None,
-        callbacks: Callbacks = None,
-        **kwargs: Any,
-    ) -> LLMResult:
-        """Fit each request and generate the answers."""
-        return super().generate(self._fitted(messages, kwargs), stop, callbacks, **kwargs)
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Put the fitting in front of the methods of the model's own class that ask the provider."""
+        super().__init_subclass__(**options)
+        plain = next((base for base in cls.__mro__ if base is not cls and issubclass(base, BaseChatModel)), None)
+        for name, method in ({} if plain is None else fitting_methods(plain)).items():
+            setattr(cls, name, method)
 
-    async def agenerate(
+    def invoke(self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:  # noqa: A002
+        """Return the answer to the request that fits."""
+        return super().invoke(input, config, **with_run_settings(config, kwargs))
+
+    async def ainvoke(
         self,
-        messages: list[list[BaseMessage]],
-        stop: list[str] | None = None,
-        callbacks: Callbacks = None,
+        input: LanguageModelInput,  # noqa: A002
+        config: RunnableConfig | None = None,
         **kwargs: Any,
-    ) -> LLMResult:
-        """Return what `generate` returns; requests are fitted in a worker thread."""
-        fitted = await in_worker(self._fitted, messages, kwargs)
-        return await super().agenerate(fitted, stop, callbacks, **kwargs)
+    ) -> AIMessage:
+        """Return what `invoke` returns; the request is fitted in a worker thread."""
+        return await super().ainvoke(input, config, **with_run_settings(config, kwargs))
 
     def stream(
         self,
@@ -132,8 +120,8 @@ class OptimizedChatModel(OptimizedModel, _ChatModel):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Iterator[AIMessageChunk]:
-        """Fit the request and stream the answer."""
-        yield from super().stream(self._fitted_prompt(input, kwargs), config, **kwargs)
+        """Stream the answer to the request that fits."""
+        yield from super().stream(input, config, **with_run_settings(config, kwargs))
 
     async def astream(
         self,
@@ -142,41 +130,43 @@ class OptimizedChatModel(OptimizedModel, _ChatModel):
         **kwargs: Any,
     ) -> AsyncIterator[AIMessageChunk]:
         """Stream what `stream` streams; the request is fitted in a worker thread."""
-        prompt = await in_worker(self._fitted_prompt, input, kwargs)
-        async for chunk in super().astream(prompt, config, **kwargs):
+        async for chunk in super().astream(input, config, **with_run_settings(config, kwargs)):
             yield chunk
 
     def stream_events(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
-        """Stream events; version `v3` calls the model without `stream`, so that the request is fitted here."""
-        if kwargs.get("version") == "v3":
-            input = self._fitted_prompt(input, kwargs)  # noqa: A001
-        return super().stream_events(input, config, **kwargs)
+        """Stream events; version `v3` calls the model without `stream`."""
+        given = with_run_settings(config, kwargs) if kwargs.get("version") == "v3" else kwargs
+        return super().stream_events(input, config, **given)
 
     def astream_events(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
-        """Stream events; version `v3` calls the model without `astream`, so that the request is fitted here."""
+        """Stream events; version `v3` calls the model without `astream`."""
         if kwargs.get("version") == "v3":
-            return self._astream_events_of_fitted(input, config, **kwargs)
+            return self._astream_events_v3(input, config, **with_run_settings(config, kwargs))
         return super().astream_events(input, config, **kwargs)
 
-    async def _astream_events_of_fitted(self, given: Any, config: RunnableConfig | None, **kwargs: Any) -> Any:
-        prompt = await in_worker(self._fitted_prompt, given, kwargs)
-        return await super().astream_events(prompt, config, **kwargs)
+    async def _astream_events_v3(self, given: Any, config: RunnableConfig | None, **kwargs: Any) -> Any:
+        return await super().astream_events(given, config, **kwargs)
 
-    def _fitted_prompt(self, given: LanguageModelInput, arguments: Mapping[str, Any]) -> FittedPrompt:
-        [messages] = self._fitted([self._convert_input(given).to_messages()], arguments)
-        return FittedPrompt(messages=messages)
+    def fitted_messages(self, messages: list[BaseMessage], arguments: Mapping[str, Any]) -> FittedMessages:
+        """Return the messages of one request that fit; what was fitted already is returned as it is.
 
-    def _fitted(self, requests: list[list[BaseMessage]], arguments: Mapping[str, Any]) -> list[list[BaseMessage]]:
-        optimizer = self.optimizer(**arguments)
-        return [
-            messages if isinstance(messages, FittedMessages) else self._fit(optimizer, messages)
-            for messages in requests
-        ]
+        Args:
+            messages: The messages.
+            arguments: The arguments of the call.
 
-    def _fit(self, optimizer: ContextOptimizer, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-        optimized = optimizer.fit(messages)
+        Raises:
+            RequestOverflowError: What may not be cut is larger than the input budget.
+        """
+        if isinstance(messages, FittedMessages):
+            return messages
+        decisive = {name: value for name, value in arguments.items() if name not in _RUNTIME_ARGUMENTS}
+        optimized = self.optimizer(**decisive).fit(messages)
         self._keep_report(optimized.report)
-        return optimized.value  # type: ignore[no-any-return]
+        return FittedMessages(optimized.value)
+
+    def sent_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call without the settings of its run, which are for the fitting alone."""
+        return {name: value for name, value in arguments.items() if name != RUN_KEY}
 
 
 def _optimized(model: BaseChatModel, plain: type[BaseChatModel], fitting: PerCallOptimizer) -> OptimizedChatModel:

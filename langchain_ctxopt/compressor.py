@@ -24,12 +24,14 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.compression import Compression, compress, is_list, query_and_documents
 from langchain_ctxopt.documents import ScoreOf, TemplatedDocuments
+from langchain_ctxopt.errors import TypedConstruction, typed_errors
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.model_settings import optional_settings
+from langchain_ctxopt.run_settings import COMPRESSOR_SETTINGS, run_settings
 from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share
 
 
-class ContextOptimizerCompressor(BaseDocumentCompressor):
+class ContextOptimizerCompressor(TypedConstruction, BaseDocumentCompressor):
     """Fits the chunks of a retriever into a token budget, counted as the prompt will render them.
 
     It is a document compressor of LangChain. Use it in a `ContextualCompressionRetriever`, in a
@@ -97,7 +99,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             message = "give `max_tokens`, or a `model` whose window says how much fits"
             raise ValueError(message)
         settings = BudgetSettings(max_input_tokens=self.max_tokens, token_counter=self.token_counter)
-        self._model_budget = settings.model_budget(optional_settings(self.model))
+        self._model_budget = settings.model_budget(optional_settings(self.model, gives_limit=settings.gives_limit))
         budget = self._model_budget.budget
         self._budget = tokens_of_share(self.share, budget) if self.max_tokens is None else self.max_tokens
 
@@ -138,7 +140,7 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
 
     def plan(self, documents: Sequence[Document], query: str) -> FitReport:
         """Return the report of what a compression would do. Neither callbacks nor `on_report` receive it."""
-        return self._compressed(documents, query).report
+        return self.compressed(documents, query).report
 
     def with_changes(self, **changes: Any) -> ContextOptimizerCompressor:
         """Return a copy with other settings, validated as at construction."""
@@ -182,11 +184,22 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             return template
         return template.template if PromptTemplate.from_template(template.template) == template else template
 
+    def _of_run(self) -> ContextOptimizerCompressor:
+        """Return the compressor with the settings of the run that is going on."""
+        given = run_settings(None, known=COMPRESSOR_SETTINGS)
+        if "share" in given or "max_tokens" in given:
+            given = {"share": None, "max_tokens": None, **given}
+        if not given:
+            return self
+        with typed_errors():
+            return self.with_changes(**given)
+
     def _compressed_and_reported(self, documents: Sequence[Document], query: str) -> Compression:
-        compression = self._compressed(documents, query)
+        of_run = self._of_run()
+        compression = of_run.compressed(documents, query)
         if compression.lost_everything:
             message = (
-                f"no document fits into the budget of {self._budget} tokens, so that none is returned; raise "
+                f"no document fits into the budget of {of_run.budget_tokens} tokens, so that none is returned; raise "
                 "`max_tokens` or `share`, or shorten `document_prompt`"
             )
             warn_once(message, BudgetWarning, stacklevel=3)
@@ -194,7 +207,8 @@ class ContextOptimizerCompressor(BaseDocumentCompressor):
             self.on_report(compression.report)
         return compression
 
-    def _compressed(self, documents: Sequence[Document], query: str) -> Compression:
+    def compressed(self, documents: Sequence[Document], query: str) -> Compression:
+        """Return the documents that fit and the report. Nothing is sent or logged."""
         if not isinstance(query, str):
             message = f"`query` must be a string, got {type(query).__name__}; give '' to leave the choice to the scores"
             raise TypeError(message)

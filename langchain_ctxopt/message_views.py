@@ -7,6 +7,7 @@ is shortened leaves as a copy with the same id, name, tool calls and metadata.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import (
@@ -19,15 +20,18 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from ctxopt_core import Message, ToolCall
+from ctxopt_core import Attachment, Message, ToolCall
 from ctxopt_core.adapters import (
+    READ_RESULTS,
     ROLE_NAMES,
     SYSTEM_ROLES,
+    Content,
     LazyMessages,
     Shortened,
     arguments_text,
     call_of,
     extra_texts,
+    holds_compaction,
     is_placeholder_message,
     is_signed,
     message_from_openai,
@@ -42,6 +46,7 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.shortened_calls import shortened_calls
 
 SOURCE_MARK = "ctxopt"
+_IMAGE_ADDRESSES = ("data:", "http://", "https://")
 _REMOVAL = "a RemoveMessage is an instruction to a graph's state, not a message to a model; apply it first"
 _NEVER_SYSTEM: frozenset[type] = frozenset({HumanMessage, AIMessage, ToolMessage})
 _PLAIN_ROLES: dict[type, str] = {HumanMessage: "user", AIMessage: "assistant", SystemMessage: "system"}
@@ -57,10 +62,11 @@ class LangChainMessages(LazyMessages[Any]):
     __slots__ = ()
 
     def __init__(self, items: Sequence[Any]) -> None:
-        super().__init__(items, view_of, _plain, role_of_item)
+        super().__init__(items, view_of, _plain, role_of_item, _compacts)
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
+        self._note_search(start, stop)
         # The class alone rules out most messages, in a tenth of the time that their role takes.
         window = self.items[start:stop]
         others = [i for i, kind in enumerate(map(type, window), start) if kind not in _NEVER_SYSTEM]
@@ -75,9 +81,19 @@ def _plain(item: Any) -> tuple[str, str] | None:
     content = fields["content"]
     if type(content) is not str or fields["name"] is not None or fields["additional_kwargs"]:
         return None
-    if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"] or content[:1] == "["):
+    if content[:1] == "[" and role != "system":
+        return None  # perhaps a placeholder
+    if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"]):
         return None
     return role, content
+
+
+def _compacts(item: Any) -> bool:
+    if isinstance(item, BaseMessage):
+        return isinstance(item, AIMessage) and holds_compaction(item.content)
+    if isinstance(item, Mapping):
+        return holds_compaction(item.get("content"))
+    return _is_pair(item) and holds_compaction(item[1])
 
 
 def view_of(item: Any) -> Message:
@@ -93,15 +109,7 @@ def view_of(item: Any) -> Message:
         return message_from_openai(item)
     given = item if isinstance(item, str) else item[1]
     content = take_apart(given)
-    return Message(
-        role=role,
-        content=_as_given(given, content.texts),
-        verbatim=content.verbatim,
-        tool_calls=content.calls,
-        tool_results=content.results if role == "user" else (),
-        attachments=content.attachments,
-        synthetic=is_placeholder_message(role, content.texts),
-    )
+    return content.message(role, given, synthetic=is_placeholder_message(role, content.texts))
 
 
 def role_of_item(item: Any) -> str:
@@ -136,37 +144,52 @@ def shortened_item(item: Any, cut: Shortened) -> Any:
     return type(item)((item[0], put_together(item[1], cut, calls)))
 
 
-def placeholder_item(text: str, beside: Any) -> Any:
-    """Return the placeholder in the form of its neighbor `beside`."""
+def placeholder_item(text: str, role: str, beside: Any) -> Any:
+    """Return the placeholder, of the role `assistant` or `user`, in the form of its neighbor `beside`."""
     if isinstance(beside, Mapping):
-        return placeholder_openai(text)
+        return placeholder_openai(text, role)
     if isinstance(beside, BaseMessage):
-        return AIMessage(content=text, additional_kwargs={"lc_source": SOURCE_MARK})
-    return ("ai", text)
+        kind = HumanMessage if role == "user" else AIMessage
+        return kind(content=text, additional_kwargs={"lc_source": SOURCE_MARK})
+    return ("human" if role == "user" else "ai", text)
 
 
 def _view_of_message(message: BaseMessage) -> Message:
     role = _role_of_message(message)
     content = take_apart(message.content)
-    calls = _calls_of(message, fixed=content.thinks)
-    known = {call.id for call in calls}
-    marked = message.additional_kwargs.get("lc_source") == SOURCE_MARK
-    return Message(
-        role=role,
-        content=_as_given(message.content, content.texts),
-        verbatim=(*content.verbatim, *extra_texts(message.additional_kwargs)),
+    extra = message.additional_kwargs
+    marked = extra.get("lc_source") == SOURCE_MARK
+    view = content.message(
+        role,
+        message.content,
+        calls=_calls_of(message, content),
+        beside=extra_texts(extra),
+        sealed_beside=extra,
         name=message.name or None,
-        tool_calls=(*calls, *(call for call in content.calls if call.id not in known)),
         tool_call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
-        tool_results=content.results if role == "user" else (),
-        attachments=content.attachments,
         synthetic=marked or is_placeholder_message(role, content.texts),
     )
+    return _as_output(view) if role == "tool" and _is_sealed_output(message) else view
 
 
-def _as_given(content: object, texts: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the texts of a content in its own form: a string for a string."""
-    return texts[0] if isinstance(content, str) and texts else texts
+def _is_sealed_output(message: BaseMessage) -> bool:
+    """Return whether a tool's message is an output of the Responses API that may not be edited, as a screenshot."""
+    content = message.content if isinstance(message.content, list) else []
+    wrapped = [
+        part["value"] for part in content if isinstance(part, Mapping) and isinstance(part.get("value"), Mapping)
+    ]
+    kinds = [mapping.get("type") for mapping in (message.additional_kwargs, *wrapped)]
+    return any(isinstance(kind, str) and kind.endswith("_output") and kind not in READ_RESULTS for kind in kinds)
+
+
+def _as_output(view: Message) -> Message:
+    """Return the view of an output that is kept as it is, or dropped with its call."""
+    texts = view.texts
+    if len(texts) == 1 and texts[0].startswith(_IMAGE_ADDRESSES) and isinstance(view.content, str):
+        # LangChain takes the string of a screenshot for its address.
+        return replace(view, content="", attachments=(Attachment(kind="image", fixed=True),))
+    fixed = tuple(replace(attachment, fixed=True) for attachment in view.attachments)
+    return replace(view, content="", verbatim=(*view.verbatim, *texts), sources=(), attachments=fixed)
 
 
 def _is_pair(item: object) -> bool:
@@ -203,10 +226,11 @@ def _role_of_message(message: BaseMessage) -> str:
     return _role_named(message.role if isinstance(message, ChatMessage) else message.type)
 
 
-def _calls_of(message: BaseMessage, *, fixed: bool) -> tuple[ToolCall, ...]:
+def _calls_of(message: BaseMessage, content: Content) -> tuple[ToolCall, ...]:
     if not isinstance(message, AIMessage):
         return ()
-    extra = message.additional_kwargs
+    extra, fixed = message.additional_kwargs, content.thinks
+    callers = {call.id: call.caller for call in content.calls if call.caller}
     raw = [call for call in extra.get("tool_calls") or () if isinstance(call, Mapping)]
     fixed = fixed or thinks_beside_content(extra) or any(map(is_signed, raw))
     calls = [
@@ -215,6 +239,7 @@ def _calls_of(message: BaseMessage, *, fixed: bool) -> tuple[ToolCall, ...]:
             name=call.get("name") or "",
             arguments=arguments_text(call.get("args")),
             fixed=fixed or is_signed(call),
+            caller=callers.get(call.get("id")),
         )
         for call in (*message.tool_calls, *message.invalid_tool_calls)
     ]

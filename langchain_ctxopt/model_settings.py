@@ -3,42 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from langchain_core.language_models import BaseLanguageModel
-from langchain_core.runnables import RunnableConfig, RunnableParallel, RunnableSequence
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence
 from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.config import ensure_config, merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
-from ctxopt_core.adapters import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, schemas_in, token_limit
+from ctxopt_core.adapters import (
+    ANSWER_LIMITS,
+    ARGUMENT_MAPPINGS,
+    LOADED_WINDOWS,
+    RESPONSE_FORMATS,
+    SERVER_STATE,
+    ModelInfo,
+    first_name,
+    flat_arguments,
+    token_limit,
+)
+from langchain_ctxopt.sent_schemas import schemas_sent
 
-_NAME_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name")
-# The window that a model which runs locally is loaded with: Ollama's and llama.cpp's names for it.
-_WINDOW_ATTRIBUTES = ("num_ctx", "n_ctx")
+# Amazon's models behind an ARN say which model that is in `base_model_id`.
+_NAME_ATTRIBUTES = ("base_model_id", "model_name", "model", "model_id", "deployment_name")
+# Fields of a model that go with each of its requests.
+_SENT_ATTRIBUTES = (
+    *ANSWER_LIMITS,
+    *LOADED_WINDOWS,
+    *ARGUMENT_MAPPINGS,
+    *SERVER_STATE,
+    *RESPONSE_FORMATS,
+    "response_schema",
+    "response_json_schema",
+    "output_config",
+    "instructions",
+)
+# Tokens: the window that Ollama loads a model with where no `num_ctx` is sent. It was 2,048 and is 4,096 or more in
+# newer servers (the parameter `num_ctx` of a Modelfile, and `OLLAMA_CONTEXT_LENGTH`, in Ollama's documentation). Which
+# server answers is not known, and one that takes less cuts the front of a request in silence.
+_OLLAMA_WINDOW = 2_048
+_OLLAMA_OPTIONS = ("num_ctx", "num_predict")
+_OLLAMA = "ollama"
+# What Amazon's providers call their models, where an ARN does not say it.
+_FAMILIES = {"anthropic": "claude"}
 
 
-def optional_settings(model: object) -> ModelInfo | None:
+def optional_settings(model: object, *, gives_limit: bool = False) -> ModelInfo | None:
     """Return what a model name or a model object says; None where there is neither.
+
+    Args:
+        model: The name or the object.
+        gives_limit: Whether a limit is given, so that nothing is made in order to ask it for its window.
 
     Raises:
         TypeError: `model` is neither.
+        ServerStateError: The model is called with what its server holds.
     """
     if isinstance(model, str):
         return ModelInfo(kind=f"the model {model!r}", name=model)
-    return None if model is None else settings_of(model)
+    return None if model is None else settings_of(model, gives_limit=gives_limit)
 
 
-def settings_of(model: object) -> ModelInfo:
+def settings_of(model: object, *, gives_limit: bool = False) -> ModelInfo:
     """Read a model object, through bindings, retries, fallbacks, alternatives and sequences around it.
 
-    Of a model with fallbacks the first one is read, of configurable alternatives the one that is configured.
+    Of a model with fallbacks the first one is read; of a configurable one what the run that is going on configures.
+
+    Args:
+        model: The object.
+        gives_limit: Whether a limit is given; a model that `init_chat_model` would make at a call is not made then.
 
     Raises:
         TypeError: There is no language model in it.
+        ServerStateError: The model is called with what its server holds.
     """
-    found, bound = _find(model, {}, {})
+    found, bound = _find(model, {}, ensure_config(), make=not gives_limit)
     if found is None:
         message = (
             f"`model` must be a model name or a LangChain language model, got {type(model).__name__}; "
@@ -46,30 +87,45 @@ def settings_of(model: object) -> ModelInfo:
         )
         raise TypeError(message)
     profile = _mapping(getattr(found, "profile", None))
-    # The window that a model is configured with, but no more than its profile says.
-    windows = (_first_tokens(found, _WINDOW_ATTRIBUTES), token_limit(profile.get("max_input_tokens")))
-    sent = {**_mapping(getattr(found, "model_kwargs", None)), **bound}
-    return ModelInfo(
+    own = {name: getattr(found, name, None) for name in _SENT_ATTRIBUTES}
+    if isinstance(bound.get("options"), Mapping):
+        own |= dict.fromkeys(_OLLAMA_OPTIONS)  # Ollama's client sends the options of a call in place of the model's
+    own = {name: value for name, value in flat_arguments(own).items() if value is not None}
+    by_default = hasattr(found, "num_ctx")
+    info = ModelInfo(
         kind=type(model).__name__,
-        name=first_name(getattr(found, attribute, None) for attribute in _NAME_ATTRIBUTES),
-        max_input_tokens=min((window for window in windows if window is not None), default=None),
+        name=_name_of(found),
+        max_input_tokens=token_limit(profile.get("max_input_tokens")),
         max_output_tokens=token_limit(profile.get("max_output_tokens")),
-        answer_tokens=_first_tokens(found, ANSWER_LIMITS),
-        schemas=tuple(map(as_sent, schemas_in(sent))),
-    ).called_with(bound)
+        schemas=schemas_sent({**own, **flat_arguments(bound)}),
+        loaded_tokens=_OLLAMA_WINDOW if by_default else None,
+        loaded_by_default=by_default,
+    )
+    return info.called_with(own).called_with(bound)
+
+
+def is_configurable(model: object) -> bool:
+    """Return whether the configuration of a run may decide which model is called."""
+    return isinstance(model, Runnable) and not isinstance(model, BaseLanguageModel)
+
+
+def _name_of(model: object) -> str | None:
+    name = first_name(getattr(model, attribute, None) for attribute in _NAME_ATTRIBUTES)
+    provider = getattr(model, "provider", None)
+    if name is None or not name.startswith("arn:") or not isinstance(provider, str):
+        return name
+    last = name.rpartition("/")[2]
+    # The id of an inference profile does not name the model. How tokens are counted follows from the provider.
+    return last if "." in last else f"{provider}.{_FAMILIES.get(provider, provider)}-{last}"
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _first_tokens(model: object, attributes: Iterable[str]) -> int | None:
-    return first_tokens(getattr(model, attribute, None) for attribute in attributes)
-
-
 def _find(
-    step: object, bound: Mapping[str, Any], config: RunnableConfig
-) -> tuple[BaseLanguageModel[Any] | None, Mapping[str, Any]]:
+    step: object, bound: Mapping[str, Any], config: RunnableConfig, *, make: bool = True
+) -> tuple[Any, Mapping[str, Any]]:
     """Return the first language model inside a runnable, and the arguments that the bindings add to each call of it.
 
     Outer arguments and configurations win over inner ones.
@@ -77,27 +133,44 @@ def _find(
     if isinstance(step, BaseLanguageModel):
         return step, bound
     if isinstance(step, RunnableBindingBase):
-        return _find(step.bound, {**step.kwargs, **bound}, merge_configs(step.config, config))
+        return _find(step.bound, {**step.kwargs, **bound}, merge_configs(step.config, config), make=make)
     if isinstance(step, RunnableWithFallbacks):
-        return _find(step.runnable, bound, config)
+        return _find(step.runnable, bound, config, make=make)
     if isinstance(step, DynamicRunnable):
         runnable, prepared = step.prepare(config)
-        return _find(runnable, bound, prepared)
+        return _find(runnable, bound, prepared, make=make)
+    if isinstance(step, Runnable) and "_queued_declarative_operations" in vars(step):
+        return _of_init_chat_model(step, bound, config, make=make)
     inside: Iterable[object] = ()
     if isinstance(step, RunnableSequence):
         inside = step.steps
     elif isinstance(step, RunnableParallel):
         inside = step.steps__.values()
-    candidates = (_find(inner, bound, config) for inner in inside)
+    candidates = (_find(inner, bound, config, make=make) for inner in inside)
     return next((found for found in candidates if found[0] is not None), (None, bound))
 
 
-def as_sent(schema: object) -> Mapping[str, Any] | str:
-    """Return a schema as it is sent: a mapping as it is; a tool, a class or a function as LangChain converts it."""
-    if isinstance(schema, (Mapping, str)):
-        return schema
-    if not callable(schema) and not hasattr(schema, "args_schema"):
-        return str(schema)
-    from langchain_core.utils.function_calling import convert_to_openai_tool
+def _of_init_chat_model(
+    step: Any, bound: Mapping[str, Any], config: RunnableConfig, *, make: bool
+) -> tuple[Any, Mapping[str, Any]]:
+    """Return the model that `init_chat_model` makes at each call, or its parameters where it need not be made."""
+    parameters = {**step._default_config, **step._model_params(config)}  # noqa: SLF001 - it has no other way to tell
+    if make and parameters.get("model"):
+        return _find(step._model(config), bound, config)  # noqa: SLF001
+    provider = parameters.get("model_provider") or str(parameters.get("model")).partition(":")[0]
+    local = {"num_ctx": None} if provider == _OLLAMA else {}
+    for operation, positional, named in step._queued_declarative_operations:  # noqa: SLF001
+        bound = {**_bound_by(operation, positional, named), **bound}
+    return SimpleNamespace(**{**local, **parameters}), bound
 
-    return convert_to_openai_tool(schema)  # type: ignore[arg-type]
+
+def _bound_by(operation: str, positional: tuple[Any, ...], named: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments that an operation which `init_chat_model` has put off adds to each call."""
+    if operation == "bind":
+        return named
+    given = {**dict(zip(("schema_or_tools",), positional, strict=False)), **named}
+    if operation == "bind_tools":
+        return {**named, "tools": given.get("tools", given.get("schema_or_tools"))}
+    if operation == "with_structured_output":
+        return {"response_format": given.get("schema", given.get("schema_or_tools"))}
+    return {}

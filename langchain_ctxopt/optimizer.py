@@ -27,6 +27,7 @@ from ctxopt_core.adapters import (
     BudgetSettings,
     FitOptions,
     ModelBudget,
+    ModelInfo,
     OnUnknownModel,
     Overflow,
     copy_with,
@@ -39,11 +40,18 @@ from ctxopt_core.adapters import (
 from langchain_ctxopt.component_keys import USUAL_KEYS
 from langchain_ctxopt.dict_input import DictInput
 from langchain_ctxopt.documents import ScoreOf
-from langchain_ctxopt.errors import RequestOverflowError
+from langchain_ctxopt.errors import (
+    RequestOverflowError,
+    RetriesWhatMayChange,
+    TypedConstruction,
+    remedies,
+    typed_errors,
+)
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.message_input import MessageInput
-from langchain_ctxopt.model_settings import optional_settings
+from langchain_ctxopt.model_settings import is_configurable, optional_settings
 from langchain_ctxopt.prompt_renderer import PromptRenderer
+from langchain_ctxopt.run_settings import run_settings
 from langchain_ctxopt.setting_fields import (
     DocumentSettings,
     DocumentTemplate,
@@ -82,7 +90,7 @@ class OptimizedInput:
     report: FitReport
 
 
-class ContextOptimizer(RunnableSerializable[Any, Any]):
+class ContextOptimizer(TypedConstruction, RetriesWhatMayChange, RunnableSerializable[Any, Any]):
     """Fits the input of a chain's prompt, or of its model, into the model's context window.
 
     Before the prompt it takes and returns the prompt's input dict: documents, history, query and system prompt are each
@@ -126,6 +134,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
 
     Raises:
         ValueError: A setting is out of its range, or none of model, window and limit is given.
+        RequestOverflowError: The model leaves nothing for the input.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -175,6 +184,7 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
     catalog: Any = Field(default=None, exclude=True, repr=False)
     on_report: Callable[[FitReport], None] | None = Field(default=None, exclude=True, repr=False)
 
+    _model_info: ModelInfo | None = PrivateAttr()
     _model_budget: ModelBudget = PrivateAttr()
     _options: FitOptions = PrivateAttr()
 
@@ -188,7 +198,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             ranking_query=self.ranking_query,
             overflow=self.overflow,
         )
-        self._model_budget = BudgetSettings.of(self).model_budget(optional_settings(self.model), self.tools)
+        limits = BudgetSettings.of(self)
+        self._model_info = optional_settings(self.model, gives_limit=limits.gives_limit)
+        self._model_budget = limits.model_budget(self._model_info, self.tools)
 
     @property
     def budget(self) -> ContextBudget:
@@ -243,15 +255,24 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
         _reject_arguments(kwargs)
         return await self._acall_with_config(self._arun, input, config)
 
-    def _run(self, value: Any, run_manager: CallbackManagerForChainRun) -> Any:
-        optimized = self.fit(value)
+    def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:
+        optimized = self._of_run(config).fit(value)
         send_report(optimized.report, run_manager.get_child())
         return optimized.value
 
-    async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun) -> Any:
-        optimized = await in_worker(self.fit, value)
+    async def _arun(self, value: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> Any:
+        optimized = await in_worker(lambda: self._of_run(config).fit(value))
         await asend_report(optimized.report, run_manager.get_child())
         return optimized.value
+
+    def _of_run(self, config: RunnableConfig) -> ContextOptimizer:
+        """Return the optimizer with the settings of a run, and with the model that the run configures."""
+        settings = run_settings(config)
+        configured = bool(config.get("configurable")) and is_configurable(self.model)
+        if not settings and not configured:
+            return self
+        with typed_errors():
+            return self.with_changes(**settings)
 
     def _fitted(self, value: Any, fitter: Fitter = fit_with) -> OptimizedInput:
         given, renderer = self._read(value)
@@ -260,7 +281,9 @@ class ContextOptimizer(RunnableSerializable[Any, Any]):
             fitted = fitter(request, self.budget, self._model_budget.counter, renderer, self._options)
             return OptimizedInput(value=given.output(fitted), report=fitted.report)
         except ContextBudgetError as error:
-            raise RequestOverflowError.of(error) from error
+            raise RequestOverflowError.of(
+                error.with_remedies(remedies(BudgetSettings.of(self), self.budget, self._model_info))
+            ) from error
 
     def _read(self, value: Any) -> tuple[DictInput | MessageInput, RequestRenderer]:
         if not isinstance(value, dict):

@@ -8,6 +8,7 @@ from typing import Any
 
 from ctxopt_core import HistoryPolicy
 from ctxopt_core.adapters import LIMITS, RequestSettings, reject_unknown_settings
+from langchain_ctxopt.errors import typed_errors
 from langchain_ctxopt.optimizer import ContextOptimizer
 
 _DEFAULTS: Mapping[str, Any] = {"protect": ("query",)}
@@ -49,7 +50,12 @@ class PerCallOptimizer:
         return isinstance(history, HistoryPolicy) and not isinstance(history.strategy, str)
 
     def optimizer_for(
-        self, model: object, tools: Iterable[object] = (), *, target_tokens: int | None = None
+        self,
+        model: object,
+        tools: Iterable[object] = (),
+        *,
+        target_tokens: int | None = None,
+        run: Mapping[str, Any] | None = None,
     ) -> ContextOptimizer:
         """Return the optimizer of one call.
 
@@ -57,7 +63,14 @@ class PerCallOptimizer:
             model: The model that is called, with all that is bound to it.
             tools: Tool schemas that go with the call and are not bound to the model yet.
             target_tokens: A limit for this call alone, in tokens.
+            run: The settings of the run; see `run_settings`.
+
+        Raises:
+            RequestOverflowError: Nothing of the window is left for the input.
+            ServerStateError: The model is called with what its server holds.
+            ValueError: A setting of the run is out of its range.
         """
         limit = {} if target_tokens is None else {"target_tokens": target_tokens}
         schemas: Any = tuple(tools)  # they are converted when the settings are checked
-        return ContextOptimizer(model=model, tools=schemas, **{**self.settings, **limit})
+        with typed_errors():
+            return ContextOptimizer(model=model, tools=schemas, **{**self.settings, **(run or {}), **limit})

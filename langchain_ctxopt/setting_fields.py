@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, PlainSerializer, PlainValidator, Validatio
 
 from ctxopt_core import DocumentPolicy, HistoryPolicy, Shares
 from ctxopt_core.adapters import Percent, as_value, checked_share, optional_token_amount, token_amount
-from langchain_ctxopt.model_settings import as_sent
+from langchain_ctxopt.sent_schemas import as_sent
 
 
 def _prompt(prompt: object) -> BasePromptTemplate[Any] | None:

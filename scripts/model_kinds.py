@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ctxopt_core.models.model_ids import encoding_for
+from ctxopt_core.models.tekken_file import TEKKEN
 
 _KINDS = {
     "rerank": r"rerank",
@@ -78,7 +79,7 @@ def kind_of(name: str) -> str | None:
 def tokenizer_of(name: str) -> str:
     """Return the published encoding of a model, or the name of its family."""
     choice = encoding_for(name)
-    if choice.exact:
+    if choice.exact and choice.encoding != TEKKEN:
         return choice.encoding
     return next((family for family, pattern in _FAMILIES.items() if re.search(pattern, name)), "other")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ctxopt_core.documents.packing import Packing, pack_documents
     from ctxopt_core.documents.policy import DocumentPolicy
     from ctxopt_core.documents.rendering import PlainDocuments
-    from ctxopt_core.errors import ContextBudgetError, CtxoptError, SummaryError, UnknownModelError
+    from ctxopt_core.errors import ContextBudgetError, CtxoptError, ServerStateError, SummaryError, UnknownModelError
     from ctxopt_core.fitting.fit_request import afit, fit, plan
     from ctxopt_core.fitting.fitted_context import FittedContext
     from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ctxopt_core.history.strategies.custom import HistoryStrategy, HistoryView
     from ctxopt_core.history.trim import trim_history
     from ctxopt_core.history.trimming import Trimming
-    from ctxopt_core.messages.message import Attachment, Message, ToolCall, ToolResult
+    from ctxopt_core.messages.message import Attachment, Message, TextSource, ToolCall, ToolResult
     from ctxopt_core.models.model_window import ModelWindow
     from ctxopt_core.models.resolve_window import UnknownModelWarning, resolve_window
     from ctxopt_core.relevance.bm25 import bm25_scorer
@@ -71,9 +71,11 @@ __all__ = [
     "RequestRenderer",
     "Scorer",
     "Section",
+    "ServerStateError",
     "Shares",
     "Summarizer",
     "SummaryError",
+    "TextSource",
     "TiktokenCounter",
     "TokenCounter",
     "ToolCall",
@@ -122,9 +124,11 @@ _HOMES = {
     "PlainDocuments": "documents.rendering",
     "Scorer": "relevance.scorer",
     "Section": "request",
+    "ServerStateError": "errors",
     "Shares": "budget.shares",
     "Summarizer": "summaries.summarizer",
     "SummaryError": "errors",
+    "TextSource": "messages.message",
     "TiktokenCounter": "counting.tiktoken_counter",
     "TokenCounter": "counting.token_counter",
     "ToolCall": "messages.message",

@@ -41,15 +41,8 @@ from ctxopt_core.fitting.options import (
 )
 from ctxopt_core.fitting.report_builder import packed_report
 from ctxopt_core.fitting.request_renderer import Draft, conversation_tokens, schema_tokens
-from ctxopt_core.formats.content_blocks import (
-    MEDIA_KEYS,
-    Content,
-    ContentBuilder,
-    extra_texts,
-    put_together,
-    take_apart,
-    verbatim_texts,
-)
+from ctxopt_core.formats.assembly import put_together
+from ctxopt_core.formats.content_blocks import Content, ContentBuilder, extra_texts, take_apart
 from ctxopt_core.formats.media import facts_of, file_facts, stream_facts
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
@@ -59,17 +52,32 @@ from ctxopt_core.formats.openai_messages import (
     role_of,
     shortened_openai,
 )
+from ctxopt_core.formats.part_kinds import MEDIA_KEYS, READ_RESULTS, holds_compaction
+from ctxopt_core.formats.sealed import sealed_attachment, sealed_characters
 from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_of, is_signed, thinks_beside_content
+from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import TOOL_ROLES, AttachmentKind, MediaFacts
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews
 from ctxopt_core.messages.placeholder import is_placeholder_message
-from ctxopt_core.models.model_settings import ANSWER_LIMITS, ModelInfo, first_name, first_tokens, token_limit
+from ctxopt_core.models.model_settings import (
+    ANSWER_LIMITS,
+    ARGUMENT_MAPPINGS,
+    LOADED_WINDOWS,
+    SERVER_STATE,
+    ModelInfo,
+    answer_limit,
+    first_name,
+    first_tokens,
+    flat_arguments,
+    reject_server_state,
+    token_limit,
+)
 from ctxopt_core.models.prices import Prices
 from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog
 from ctxopt_core.providers.rules import rules_of
-from ctxopt_core.providers.tool_schemas import schema_texts, schemas_in
+from ctxopt_core.providers.tool_schemas import RESPONSE_FORMATS, formats_in, schema_texts, schemas_in, tools_in
 from ctxopt_core.runtime.event_loop import in_worker
 from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
@@ -78,10 +86,15 @@ from ctxopt_core.validation import optional_token_amount, token_amount
 
 __all__ = [
     "ANSWER_LIMITS",
+    "ARGUMENT_MAPPINGS",
     "ATTACHMENT_OMITTED",
     "LIMITS",
+    "LOADED_WINDOWS",
     "MEDIA_KEYS",
+    "READ_RESULTS",
+    "RESPONSE_FORMATS",
     "ROLE_NAMES",
+    "SERVER_STATE",
     "SYSTEM_ROLES",
     "TOKENS_PER_MESSAGE",
     "TOKENS_PER_REQUEST",
@@ -114,6 +127,7 @@ __all__ = [
     "ShortenedCalls",
     "StoredResult",
     "UserCatalog",
+    "answer_limit",
     "arguments_text",
     "as_value",
     "attachment_tokens",
@@ -132,6 +146,9 @@ __all__ = [
     "fit_with",
     "fits",
     "fitted_with",
+    "flat_arguments",
+    "formats_in",
+    "holds_compaction",
     "in_worker",
     "is_blank",
     "is_placeholder_message",
@@ -149,6 +166,7 @@ __all__ = [
     "plain_openai",
     "put_together",
     "read_lines",
+    "reject_server_state",
     "reject_unknown_settings",
     "role_of",
     "rules_of",
@@ -156,6 +174,8 @@ __all__ = [
     "schema_texts",
     "schema_tokens",
     "schemas_in",
+    "sealed_attachment",
+    "sealed_characters",
     "shortened_openai",
     "stored_results",
     "stream_facts",
@@ -164,6 +184,7 @@ __all__ = [
     "token_amount",
     "token_limit",
     "tokens_of_share",
+    "tools_in",
     "verbatim_texts",
     "warn_once",
 ]

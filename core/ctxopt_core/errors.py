@@ -2,6 +2,7 @@
 
 * CtxoptError
   * ContextBudgetError (also a ValueError): the request cannot be made to fit, or a budget is invalid
+  * ServerStateError: a call refers to what the provider's server holds, which cannot be counted
   * UnknownModelError (also a LookupError): no window or no tokenizer is known for a model
   * SummaryError: a summarizer returned no usable summary
 """
@@ -88,6 +89,20 @@ class ContextBudgetError(CtxoptError, ValueError):
         """Pickle with the figures and the remedies, which the arguments of an exception do not include."""
         figures: dict[str, Any] = {"needed": self.needed, "available": self.available, "costs": dict(self.costs)}
         return partial(type(self), self.problem, **figures, remedies=dict(self.remedies)), ()
+
+
+class ServerStateError(CtxoptError):
+    """A call refers to what the provider's server holds, which it adds to the request and which cannot be counted.
+
+    Example:
+        >>> from ctxopt_core import ServerStateError
+        >>> from ctxopt_core.adapters import ModelInfo
+        >>> try:
+        ...     ModelInfo(name="gpt-5").called_with({"previous_response_id": "resp_1"})
+        ... except ServerStateError as error:
+        ...     print(str(error)[:67])
+        `previous_response_id` makes the server add what it holds to the re
+    """
 
 
 class UnknownModelError(CtxoptError, LookupError):

@@ -8,9 +8,7 @@ from typing import Any
 from langchain.agents.structured_output import AutoStrategy, OutputToolBinding, ProviderStrategy, ToolStrategy
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from langchain_ctxopt.model_settings import as_sent
-
-Schema = Mapping[str, Any] | str
+from langchain_ctxopt.sent_schemas import Schema, as_sent
 
 
 def schemas_of_call(tools: Sequence[Any], response_format: Any) -> list[tuple[Schema, ...]]:

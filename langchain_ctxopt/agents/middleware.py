@@ -7,23 +7,23 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from langchain_core import exceptions
-from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import SystemMessage
 from langchain_core.runnables.config import ensure_config
 
-from ctxopt_core import ContextBudgetError, FitReport
+from ctxopt_core import FitReport
 from ctxopt_core.adapters import RequestSettings, in_worker
 from langchain_ctxopt.errors import RequestOverflowError
 from langchain_ctxopt.events import REPORT_EVENT, asend_report, send_report
 from langchain_ctxopt.optimizer import ContextOptimizer
 from langchain_ctxopt.per_call_optimizer import PerCallOptimizer
+from langchain_ctxopt.run_settings import run_settings
 
 try:
     from langchain.agents.middleware import types as _types
     from langchain.agents.middleware.types import AgentMiddleware, ExtendedModelResponse, ModelRequest, ModelResponse
 
     from langchain_ctxopt.agents.call_schemas import schemas_of_call
+    from langchain_ctxopt.agents.refusals import Refusal, refusal_in
     from langchain_ctxopt.agents.strategy_state import ProgressState, progress_in, with_progress
 except ImportError as error:
     _missing = "ContextOptimizerMiddleware needs LangChain's agents; install them: pip install 'ctxopt-core[agents]'"
@@ -39,11 +39,9 @@ else:
 # A part of the tokens of a refused request. How far the provider's count is above ours is not known: a larger part may
 # be refused again, and that is raised; a smaller one drops more than it must.
 RETRY_FACTOR = 0.75
-_OVERFLOW_CODE = "context_length_exceeded"
-_REFUSALS: tuple[type[Exception], ...] = (ContextOverflowError,)
-if hasattr(exceptions, "ModelInvalidRequestError"):
-    # Some providers' overflow is known by its code alone, and arrives as any invalid request.
-    _REFUSALS = (ContextOverflowError, exceptions.ModelInvalidRequestError)
+# A part of what a refusal's figures allow: an assumption. What is kept may have more tokens, by the provider's count,
+# than what is left out, and with a larger part the second request is refused more often.
+FIGURES_PART = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +52,14 @@ class FittedCall:
         request: The request; the identical one if it fitted.
         report: What was kept, cut and dropped, and why.
         schemas: Tool schemas and response format that were counted with it.
+        answer_tokens: The tokens that are kept free for the answer.
         progress: The progress of a custom history strategy; None where there is none.
     """
 
     request: ModelRequest[Any]
     report: FitReport
     schemas: tuple[Any, ...]
+    answer_tokens: int
     progress: dict[str, Any] | None = None
 
 
@@ -68,8 +68,11 @@ class ContextOptimizerMiddleware(_Middleware):
 
     Only what the model receives is changed: the agent's state, and so its checkpoint, keeps every message. System
     prompt, messages, tool schemas and response format are counted together. A request that fits is passed on as the
-    identical object. If the provider still refuses a request because of its length, it is fitted once more, to
-    `retry_factor` of the tokens that it had, and sent again; a second refusal is raised.
+    identical object. If the provider still refuses a request because of its length, it is fitted once more, by the
+    figures of the refusal or to `retry_factor` of the tokens that it had, and sent again; a second refusal is raised.
+
+    A run brings settings of its own in `config["configurable"]["ctxopt"]`, or as `ctxopt` in its context: limits,
+    `history`, `ranking_query`.
 
     A custom history strategy keeps its progress in the agent's state, under `ctxopt_progress`, which neither the
     agent's input nor its output shows.
@@ -79,8 +82,8 @@ class ContextOptimizerMiddleware(_Middleware):
     `ctxopt_report`.
 
     Args:
-        retry_factor: The tokens of the second request as a part of those of the refused one, above 0 and below 1; None
-            never sends a request again.
+        retry_factor: The tokens of the second request as a part of those of the refused one, above 0 and below 1,
+            where the refusal has no figures; None never sends a request again.
         stream_reports: Whether reports are also written to the agent's stream of the mode `custom`, each as
             `{"ctxopt_report": ...}`.
         settings: How requests are fitted; see `RequestSettings`. By default the query may not be cut, and the window is
@@ -134,10 +137,11 @@ class ContextOptimizerMiddleware(_Middleware):
         self._send_report(fitted)
         try:
             return with_progress(handler(fitted.request), request.state, fitted.progress)
-        except _REFUSALS as error:
-            if self._retry_factor is None or not _is_overflow(error):
+        except Exception as error:  # clients' errors have no class in common; all but refusals are raised
+            refusal = refusal_in(error)
+            if self._retry_factor is None or refusal is None:
                 raise
-            smaller = self._refitted(request, fitted, self._retry_factor, error)
+            smaller = self._refitted(request, fitted, self._smaller(fitted, refusal), error)
         self._send_report(smaller)
         return with_progress(handler(smaller.request), request.state, smaller.progress)
 
@@ -149,26 +153,39 @@ class ContextOptimizerMiddleware(_Middleware):
         await self._asend_report(fitted)
         try:
             return with_progress(await handler(fitted.request), request.state, fitted.progress)
-        except _REFUSALS as error:
-            if self._retry_factor is None or not _is_overflow(error):
+        except Exception as error:  # clients' errors have no class in common; all but refusals are raised
+            refusal = refusal_in(error)
+            if self._retry_factor is None or refusal is None:
                 raise
-            smaller = await in_worker(self._refitted, request, fitted, self._retry_factor, error)
+            smaller = await in_worker(self._refitted, request, fitted, self._smaller(fitted, refusal), error)
         await self._asend_report(smaller)
         return with_progress(await handler(smaller.request), request.state, smaller.progress)
 
     def _fitted(self, request: ModelRequest[Any]) -> FittedCall:
-        model = _bound_model(request)
         candidates = [
-            (self._fitting.optimizer_for(model, schemas), schemas)
+            (self._optimizer(request, schemas), schemas)
             for schemas in schemas_of_call(request.tools, request.response_format)
         ]
         # The agent decides later how it binds a response format, so the way with the most tokens must fit.
         optimizer, schemas = max(candidates, key=lambda candidate: candidate[0].count_tokens(()))
         return self._fit(optimizer, request, schemas)
 
-    def _refitted(self, request: ModelRequest[Any], refused: FittedCall, factor: float, error: Exception) -> FittedCall:
-        target_tokens = max(1, int(refused.report.tokens_after * factor))
-        optimizer = self._fitting.optimizer_for(_bound_model(request), refused.schemas, target_tokens=target_tokens)
+    def _optimizer(
+        self, request: ModelRequest[Any], schemas: tuple[Any, ...], target_tokens: int | None = None
+    ) -> ContextOptimizer:
+        run = run_settings(None, context=getattr(request.runtime, "context", None))
+        return self._fitting.optimizer_for(_bound_model(request), schemas, target_tokens=target_tokens, run=run)
+
+    def _smaller(self, refused: FittedCall, refusal: Refusal) -> int:
+        """Return the tokens of the second request: by the figures of the refusal, else by the factor."""
+        tokens, part = refused.report.tokens_after, refusal.part(refused.answer_tokens)
+        factor = self._retry_factor or RETRY_FACTOR
+        return max(1, int(tokens * (factor if part is None else part * FIGURES_PART)))
+
+    def _refitted(
+        self, request: ModelRequest[Any], refused: FittedCall, target_tokens: int, error: Exception
+    ) -> FittedCall:
+        optimizer = self._optimizer(request, refused.schemas, target_tokens)
         try:
             return self._fit(optimizer, request, refused.schemas)
         except RequestOverflowError as unfit:
@@ -186,7 +203,13 @@ class ContextOptimizerMiddleware(_Middleware):
                 first = kept.pop(0) if isinstance(kept[0], SystemMessage) else None
                 changed |= {} if first is system else {"system_message": first}
             request = request.override(**changed)
-        return FittedCall(request=request, report=optimized.report, schemas=schemas, progress=progress)
+        return FittedCall(
+            request=request,
+            report=optimized.report,
+            schemas=schemas,
+            answer_tokens=optimizer.budget.output_reserve,
+            progress=progress,
+        )
 
     def _send_report(self, fitted: FittedCall) -> None:
         self._write(fitted)
@@ -213,13 +236,6 @@ def _checked_factor(factor: object) -> float | None:
         message = f"`retry_factor` must be above 0 and below 1, or None for no second request, got {factor!r}"
         raise ValueError(message)
     return float(factor)
-
-
-def _is_overflow(error: Exception) -> bool:
-    """Return whether a provider refused a request for its length; of our own error nothing can be made smaller."""
-    if isinstance(error, ContextBudgetError):
-        return False
-    return isinstance(error, ContextOverflowError) or getattr(error, "code", None) == _OVERFLOW_CODE
 
 
 def _bound_model(request: ModelRequest[Any]) -> Any:

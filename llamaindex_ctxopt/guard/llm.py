@@ -23,7 +23,7 @@ from llama_index.core.llms.structured_llm import StructuredLLM
 from ctxopt_core.adapters import BudgetSettings, OptimizedModel, empty_model, in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
-from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER, metadata_of
+from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER, metadata_of, sent_answer_of
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ class OptimizedLLM(OptimizedModel, _LLM):
 
         Where the LLM cannot say them, and the settings give a limit, that limit and its class say them.
         """
-        return planned_metadata(metadata_of(self) or self.plain_metadata, self.fit_settings.limits)
+        own = metadata_of(self) or self.plain_metadata
+        return planned_metadata(own, self.fit_settings.limits, sent_answer_of(self))
 
     @property
     def plain_metadata(self) -> LLMMetadata:
@@ -214,18 +215,21 @@ def _optimized(state: dict[Any, Any], plain: type[LLM], settings: FitSettings) -
     return made
 
 
-def planned_metadata(own: LLMMetadata, settings: BudgetSettings) -> LLMMetadata:
+def planned_metadata(own: LLMMetadata, settings: BudgetSettings, sent_answer: int | None = None) -> LLMMetadata:
     """Return the metadata of a model within the limits of `settings`, so that LlamaIndex packs as much as will fit.
 
     Many integrations report a `num_output` as large as the window for models with long answers. In LlamaIndex's
-    arithmetic that leaves no token for the question, so at most half of the window is reported.
+    arithmetic that leaves no token for the question, so at most half of the window is reported. A limit that goes with
+    each request is reported as it is, since providers check both together.
 
     Args:
         own: The metadata that the model reports; returned as they are where there is nothing to change.
         settings: The limits of the user.
+        sent_answer: The answer limit that goes with each request, in tokens.
     """
     window = settings.context_window or own.context_window
-    answer = min(own.num_output if settings.output_reserve is None else settings.output_reserve, window // 2)
+    reported = own.num_output if settings.output_reserve is None else settings.output_reserve
+    answer = sent_answer if sent_answer and settings.output_reserve is None else min(reported, window // 2)
     kept_free = DEFAULT_NUM_OUTPUTS if answer == UNLIMITED_ANSWER else answer
     limits = [settings.target_tokens, settings.max_input_tokens, window - kept_free - settings.safety_margin]
     smallest = min(limit for limit in limits if limit is not None)

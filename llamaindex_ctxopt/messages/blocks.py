@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from llama_index.core.base.llms.types import (
     BaseContentBlock,
@@ -28,6 +28,8 @@ from ctxopt_core.adapters import (
     ContentBuilder,
     Shortened,
     arguments_text,
+    sealed_attachment,
+    sealed_characters,
     verbatim_texts,
 )
 from llamaindex_ctxopt.messages.media import attachment_of_block, media_kind
@@ -52,7 +54,7 @@ def put_blocks_together(blocks: Sequence[Any], texts: Sequence[str], cut: Shorte
 
     Args:
         blocks: The blocks as they were given.
-        texts: One text for each text block.
+        texts: One text for each text block, those in sources among them.
         cut: Whether attachments are left out, and which arguments are shorter. The calls of the blocks come first
             among the calls of the message.
     """
@@ -66,6 +68,8 @@ def _add(block: Any, found: ContentBuilder) -> None:
         found.calls.append(call_of_block(block))
     elif isinstance(block, ThinkingBlock):
         _add_thought(block, found)
+    elif is_source(block):
+        found.add_source(_texts_of(block), [text for text in (block.title, block.source) if text])
     elif isinstance(block, (CitableBlock, CitationBlock)):
         _add_cited(block, found)
     elif media := media_kind(block):
@@ -78,12 +82,25 @@ def _add(block: Any, found: ContentBuilder) -> None:
         raise TypeError(message)
 
 
+def is_source(block: Any) -> TypeGuard[CitableBlock]:
+    """Return whether a block is a source with text and nothing else, which may be cut."""
+    return (
+        isinstance(block, CitableBlock)
+        and bool(block.content)
+        and all(isinstance(nested, TextBlock) for nested in block.content)
+    )
+
+
 def _add_thought(block: ThinkingBlock, found: ContentBuilder) -> None:
     found.thinks = True
     if block.num_tokens and block.num_tokens > 0:
         found.attachments.append(Attachment(tokens=block.num_tokens, fixed=True))
-    elif block.content:
-        found.verbatim.append(block.content)
+        return
+    text = block.content or ""
+    if text:
+        found.verbatim.append(text)
+    readable = len(text.encode("utf-8", "surrogatepass"))
+    found.attachments.extend(sealed_attachment(sealed_characters(block.additional_information), readable=readable))
 
 
 def _add_unknown(block: BaseContentBlock, found: ContentBuilder) -> None:
@@ -91,6 +108,7 @@ def _add_unknown(block: BaseContentBlock, found: ContentBuilder) -> None:
         return
     fields = dict(block)
     found.verbatim.extend(verbatim_texts(fields, "", found.attachments))
+    found.attachments.extend(sealed_attachment(sealed_characters(fields)))
     if any(isinstance(fields.get(key), str) for key in MEDIA_KEYS):
         found.attachments.append(Attachment(kind="other", fixed=True))
 
@@ -115,7 +133,7 @@ def call_of_block(block: ToolCallBlock) -> ToolCall:
 
 
 def _left_of(blocks: Sequence[Any], texts: Iterator[str], cut: Shortened) -> Iterator[Any]:
-    calls, is_marked = 0, False
+    calls, omitted = 0, 0
     for block in blocks:
         if isinstance(block, TextBlock):
             text = next(texts, block.text)
@@ -126,12 +144,29 @@ def _left_of(blocks: Sequence[Any], texts: Iterator[str], cut: Shortened) -> Ite
         elif isinstance(block, ToolCallBlock):
             yield _with_arguments(block, cut.arguments.get(calls))
             calls += 1
-        elif cut.attachments_omitted and media_kind(block):
-            if not is_marked:
+        elif is_source(block):
+            if (left := _left_of_source(block, texts)) is not None:
+                yield left
+        elif cut.omits_attachment(omitted) and media_kind(block):
+            if not omitted:
                 yield TextBlock(text=ATTACHMENT_OMITTED)
-            is_marked = True
+            omitted += 1
         else:
             yield block
+
+
+def _texts_of(block: CitableBlock) -> list[str]:
+    return [nested.text for nested in block.content if isinstance(nested, TextBlock)]
+
+
+def _left_of_source(block: CitableBlock, texts: Iterator[str]) -> CitableBlock | None:
+    """Return a source with the next texts; None where no text is left."""
+    given = _texts_of(block)
+    new = [next(texts, text) for text in given]
+    if new == given:
+        return block
+    left = [nested.model_copy(update={"text": text}) for nested, text in zip(block.content, new, strict=True) if text]
+    return block.model_copy(update={"content": left}) if left else None
 
 
 def _with_arguments(block: ToolCallBlock, arguments: str | None) -> ToolCallBlock:

@@ -119,21 +119,21 @@ def view_of(message: ChatMessage) -> Message:
     content = take_apart_blocks(message.blocks)
     extra = message.additional_kwargs
     calls = _calls_of(content, extra).calls
-    verbatim = (*content.verbatim, *extra_texts(extra))
+    verbatim = extra_texts(extra)
     if role != "assistant":
         # No other role calls tools: the calls are sent as text.
         verbatim += tuple(text for call in calls for text in (call.id or "", call.name, call.arguments) if text)
         calls = ()
-    return Message(
-        role=role,
-        content=content.texts[0] if len(content.texts) == 1 and content.texts[0] else content.texts,
-        verbatim=verbatim,
+    view = replace(content, calls=()).message(
+        role,
+        calls=calls,
+        beside=verbatim,
+        sealed_beside=extra,
         name=_text_or_none(extra.get("name")),
-        tool_calls=calls,
         tool_call_id=_text_or_none(extra.get("tool_call_id")) if role in TOOL_ROLES else None,
-        attachments=content.attachments,
         synthetic=is_placeholder_message(role, content.texts),
     )
+    return replace(view, content=content.texts[0]) if len(content.texts) == 1 and content.texts[0] else view
 
 
 def role_of(message: ChatMessage) -> str:
@@ -154,12 +154,12 @@ def shortened_message(message: ChatMessage, cut: Shortened) -> ChatMessage:
     return _copy(message, cut.texts, cut)
 
 
-def placeholder_message(text: str) -> ChatMessage:
+def placeholder_message(text: str, role: str = "assistant") -> ChatMessage:
     """Return the placeholder, which says how much was left out.
 
     It is recognized by its text alone: LlamaIndex prints additional arguments into some of its prompts.
     """
-    return ChatMessage(role=MessageRole.ASSISTANT, content=text)
+    return ChatMessage(role=MessageRole(role), content=text)
 
 
 def kept_messages(messages: Sequence[ChatMessage], trimming: Trimming) -> list[ChatMessage]:
@@ -173,7 +173,7 @@ def kept_messages(messages: Sequence[ChatMessage], trimming: Trimming) -> list[C
         messages,
         trimming,
         shortened=LlamaIndexMessages(messages).shortened,
-        placeholder=lambda text, _: placeholder_message(text),
+        placeholder=lambda text, _: placeholder_message(text, trimming.placeholder_role),
     )
 
 
@@ -207,7 +207,7 @@ def _plain(message: ChatMessage) -> tuple[str, str] | None:
     role = fields["role"]
     # An enumeration hashes slowly: a look-up of the role would be most of what a scan costs.
     if role is _USER:
-        return None if text.startswith(OBSERVATION_LABEL) else ("user", text)
+        return None if text[:1] == "[" or text.startswith(OBSERVATION_LABEL) else ("user", text)
     if role is _ASSISTANT:
         return None if text[:1] == "[" or ACTION_LABEL in text else ("assistant", text)
     return ("system", text) if role is _SYSTEM else None

@@ -16,7 +16,16 @@ from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.response_synthesizers.refine import DEFAULT_RESPONSE_PADDING_SIZE
 
-from ctxopt_core.adapters import ANSWER_LIMITS, BudgetSettings, ModelInfo, first_tokens
+from ctxopt_core.adapters import (
+    ANSWER_LIMITS,
+    SERVER_STATE,
+    BudgetSettings,
+    ModelInfo,
+    answer_limit,
+    first_tokens,
+    flat_arguments,
+    reject_server_state,
+)
 
 # Tokens: the `num_output` of a model whose answers have no limit. LlamaIndex plans with `DEFAULT_NUM_OUTPUTS` then.
 UNLIMITED_ANSWER = -1
@@ -27,6 +36,8 @@ _ANSWER_FIELDS = (*ANSWER_LIMITS, "num_output", "max_new_tokens")
 _NOT_KNOWN = (ValueError, LookupError, OSError, RuntimeError)
 NO_LIMITS = BudgetSettings()
 """The limits of a user who has set none."""
+# Where models keep what makes a server add what it holds; some integrations keep it in a private attribute.
+_STATE_ATTRIBUTES = {**{name: name for name in SERVER_STATE}, "_previous_response_id": "previous_response_id"}
 
 
 def chosen_tokenizer() -> Callable[[str], Any] | None:
@@ -52,6 +63,7 @@ def settings_of(llm: object, limits: BudgetSettings = NO_LIMITS) -> ModelInfo:
 
     Raises:
         TypeError: `llm` is no LlamaIndex model.
+        ServerStateError: The model is called with what its server holds.
     """
     if not isinstance(llm, LLM):
         message = (
@@ -59,23 +71,37 @@ def settings_of(llm: object, limits: BudgetSettings = NO_LIMITS) -> ModelInfo:
             "`context_window`, instead"
         )
         raise TypeError(message)
+    held = ((name, getattr(llm, attribute, None)) for attribute, name in _STATE_ATTRIBUTES.items())
+    reject_server_state({name: value for name, value in held if value})
     attributes = (getattr(llm, attribute, None) for attribute in _NAME_ATTRIBUTES)
     own_name = next((name for name in attributes if isinstance(name, str) and name not in _UNNAMED), None)
     metadata = None if gives_window(limits) else metadata_of(llm)
+    sent = sent_answer_of(llm)
+    further = getattr(llm, "additional_kwargs", None) or {}
     if metadata is None:
         return ModelInfo(
             kind=type(llm).__name__,
             name=own_name,
-            answer_tokens=answer_tokens_of(llm),
+            answer_tokens=sent or answer_tokens_of(llm),
+            answer_is_sent=sent is not None,
             schemas=schemas_of_answer(llm),
-        )
-    return ModelInfo(
+        ).called_with(further)
+    info = ModelInfo(
         kind=type(llm).__name__,
         name=own_name if metadata.model_name in _UNNAMED else metadata.model_name,
         max_input_tokens=metadata.context_window,
-        answer_tokens=metadata.num_output if metadata.num_output > 0 else None,
+        answer_tokens=sent or (metadata.num_output if metadata.num_output > 0 else None),
+        answer_is_sent=sent is not None,
         schemas=schemas_of_answer(llm),
     )
+    return info.called_with(further)
+
+
+def sent_answer_of(llm: LLM) -> int | None:
+    """Return the answer limit that a model sends with each request, in tokens; None where it only reports one."""
+    inner = llm.llm if isinstance(llm, StructuredLLM) else llm
+    own = {name: getattr(inner, name, None) for name in (*ANSWER_LIMITS, "additional_kwargs")}
+    return answer_limit(flat_arguments({**own, "generation_config": getattr(inner, "_generation_config", None)}))
 
 
 def schemas_of_answer(llm: LLM) -> tuple[dict[str, Any], ...]:

@@ -109,6 +109,19 @@ def test_broken_pairs_are_seen(rows, expected):
     assert pairs_whole(rows) is expected
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"), [("traj_tau_airline", lambda task, rest: (task + rest) // 2), ("traj_long_task", None)]
+)
+def test_l23_a_long_task_comes_on_top_of_the_share_of_the_rest(name, expected):
+    request = Request(rows=[SYSTEM, user("Do it. " * 200), call(1), result(1, "Seven. " * 50)])
+    task = cost(request.rows[1])
+    rest = sum(map(cost, request.rows[2:]))
+
+    room = trajectories.room_of(name, request, "50%")
+
+    assert room == (task + rest // 2 if expected is None else expected(task, rest))
+
+
 def test_a_model_reads_names_and_arguments_of_calls():
     assert 'weather {"city": "Bergen"}' in visible_text(AGENT.rows)
 

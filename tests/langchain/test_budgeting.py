@@ -41,14 +41,7 @@ def profiled(**profile: Any) -> FakeListChatModel:
         pytest.param({"model": NamedModel(model_name="gpt-4")}, 8_192, 1_024, 7_168, id="a model"),
         pytest.param({"model": NamedModel(model_name="gpt-4", max_tokens=500)}, 8_192, 500, 7_692, id="its max_tokens"),
         pytest.param(
-            {"model": NamedModel(model_name="gpt-4", max_tokens=8_192)},
-            8_192,
-            4_096,
-            4_096,
-            id="max_tokens of the window",
-        ),
-        pytest.param(
-            {"model": NamedModel(model_name="gpt-4", max_tokens=99_999)}, 8_192, 4_096, 4_096, id="max_tokens beyond it"
+            {"model": NamedModel(model_name="gpt-4", max_tokens=6_000)}, 8_192, 6_000, 2_192, id="a long answer"
         ),
         pytest.param(
             {"model": NamedModel(model_name="gpt-4", max_tokens=500), "output_reserve": 0},
@@ -156,7 +149,7 @@ def test_t9_an_unknown_model_with_explicit_numbers_warns_of_nothing() -> None:
         ({"context_window": 900, "history": {"strategy": "x"}}, ValidationError, "`strategy` must be"),
         ({"context_window": 900, "documents": {"pasages": True}}, ValidationError, "DocumentPolicy has no pasages"),
         ({"context_window": 900, "max_tokens": 7}, ValidationError, "Extra inputs are not permitted"),
-        ({"context_window": 900, "token_counter": 7}, TypeError, "`tokenizer` must be a model name.* got int"),
+        ({"context_window": 900, "token_counter": 7}, TypeError, "`token_counter` must be a model name.* got int"),
         ({"context_window": 900, "score_key": 7}, ValidationError, "score_key"),
     ],
 )

@@ -27,6 +27,8 @@ from langchain_requests import sent_tokens
 
 BASE64 = "iVBORw0KGgo" * 4_000
 COUNTER = counter_for("o200k_base")
+SEALED = 8_250  # tokens of what is sealed: three quarters of a byte for each character, and 4 bytes in a token
+SEALED_THOUGHT = SEALED - 1  # "I see" is counted as text
 CALL = {"name": "inspect", "args": {"lantern": 7}, "id": "call_7", "type": "tool_call"}
 ARGUMENTS = '{"lantern": 7}'
 CALL_TOKENS = count_text("inspect") + count_text(ARGUMENTS) + count_text("call_7")
@@ -59,11 +61,13 @@ def compact(value: Any) -> int:
         pytest.param({"type": "reasoning", "reasoning": "I see"}, count_text("I see"), id="reasoning"),
         pytest.param(
             {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I see"}], "encrypted_content": BASE64},
-            count_text("I see"),
+            count_text("I see") + SEALED_THOUGHT,
             id="reasoning with a summary and sealed content",
         ),
         pytest.param(
-            {"type": "thinking", "thinking": "I see", "signature": BASE64}, count_text("I see"), id="thinking"
+            {"type": "thinking", "thinking": "I see", "signature": BASE64},
+            count_text("I see") + SEALED_THOUGHT,
+            id="thinking",
         ),
         pytest.param(SERVER_CALL, compact(SERVER_CALL), id="server_tool_call"),
         pytest.param(SERVER_RESULT, compact(SERVER_RESULT), id="server_tool_result"),
@@ -107,7 +111,6 @@ def test_t2_a_block_is_counted_as_what_is_sent_of_it(block: Any, tokens: int) ->
 @pytest.mark.parametrize(
     "block",
     [
-        pytest.param({"type": "redacted_thinking", "data": BASE64}, id="redacted thinking"),
         pytest.param({"type": "non_standard", "value": {"type": "custom", "data": BASE64}}, id="non_standard"),
         pytest.param({"url": f"data:image/png;base64,{BASE64}"}, id="a data URL without a type"),
         pytest.param({"type": "novel", "part": {"url": f"data:image/png;base64,{BASE64}"}}, id="a nested data URL"),
@@ -115,15 +118,60 @@ def test_t2_a_block_is_counted_as_what_is_sent_of_it(block: Any, tokens: int) ->
             {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "image", "source": {"data": BASE64}}]},
             id="an image inside a result",
         ),
-        pytest.param(
-            {"type": "web_search_tool_result", "content": [{"title": "Lit", "encrypted_content": BASE64}]},
-            id="sealed content inside a result",
-        ),
         pytest.param({"type": ["odd"], "value": {"type": ["odd"], "more": 1}}, id="a type that is no text"),
     ],
 )
 def test_t13_bytes_inside_a_block_are_never_counted_as_text(block: Any) -> None:
     assert FRAMING < cost(AIMessage(content=[block])) <= FRAMING + 1_000
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param({"type": "redacted_thinking", "data": BASE64}, id="redacted thinking"),
+        pytest.param(
+            {"type": "non_standard", "value": {"type": "redacted_thinking", "data": BASE64}}, id="in a standard block"
+        ),
+        pytest.param(
+            {"type": "web_search_tool_result", "content": [{"title": "Lit", "encrypted_content": BASE64}]},
+            id="sealed content inside a result",
+        ),
+        pytest.param(
+            {"type": "server_tool_result", "tool_call_id": "s", "output": [{"encrypted_content": BASE64}]},
+            id="sealed content inside a standard result",
+        ),
+        pytest.param({"type": "text", "text": "Lit", "extras": {"signature": BASE64}}, id="signature of a text"),
+        pytest.param(
+            {"type": "text", "text": "Lit", "citations": [{"title": "a", "encrypted_index": BASE64}]}, id="citation"
+        ),
+        pytest.param({**USE, "extras": {"signature": BASE64}}, id="signature of a call"),
+        pytest.param({"type": "compaction", "encrypted_content": BASE64}, id="compaction"),
+    ],
+)
+def test_l13_sealed_content_has_an_allowance_by_its_length(block: Any) -> None:
+    assert FRAMING + SEALED <= cost(AIMessage(content=[block])) <= FRAMING + SEALED + 60
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"__gemini_function_call_thought_signatures__": {"a": BASE64}},
+        {"thought_signatures": [BASE64]},
+        {"reasoning": {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": BASE64}},
+        {"tool_calls": [{**RAW_CALL, "extra_content": {"google": {"thought_signature": BASE64}}}]},
+    ],
+    ids=["gemini", "list", "reasoning", "call"],
+)
+def test_l13_what_is_sealed_beside_the_content_is_counted_too(extra: dict[str, Any]) -> None:
+    message = AIMessage("lit", additional_kwargs=extra)
+
+    assert SEALED <= cost(message) - cost(AIMessage("lit")) <= SEALED + 30
+
+
+def test_l13_small_signatures_cost_nothing() -> None:
+    signed = {"type": "thinking", "thinking": "I see", "signature": "c2ln" * 100}
+
+    assert cost(AIMessage([signed])) == FRAMING + count_text("I see")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from chat_model_doubles import ListeningModel, NamedModel
 from langchain_ctxopt.model_settings import settings_of
+from langchain_ctxopt.sent_schemas import format_as_sent
 
 
 @tool
@@ -69,9 +70,7 @@ def schemas(model: object) -> list[Any]:
         pytest.param(
             MODEL.bind(response_format={"type": "json_object"}), [{"type": "json_object"}], id="response_format"
         ),
-        pytest.param(
-            MODEL.bind(response_format=Verdict), [convert_to_openai_tool(Verdict)], id="a class as the format"
-        ),
+        pytest.param(MODEL.bind(response_format=Verdict), [format_as_sent(Verdict)], id="a class as the format"),
         pytest.param(MODEL.bind(format={"type": "object"}), [{"type": "object"}], id="format"),
         pytest.param(MODEL.bind(format="json"), ["json"], id="a text as the format"),
         pytest.param(MODEL.bind(tools=SCHEMA), [SCHEMA], id="one tool instead of a list"),
@@ -189,8 +188,9 @@ def test_a2_the_answer_limit_is_read_from_the_call_then_from_the_model(model: ob
         pytest.param({"n_ctx": 512}, None, 512, id="llama.cpp"),
         pytest.param({"num_ctx": 4_096}, {"max_input_tokens": 9_000}, 4_096, id="below the profile"),
         pytest.param({"num_ctx": 40_960}, {"max_input_tokens": 9_000}, 9_000, id="above the profile"),
-        pytest.param({"num_ctx": None}, {"max_input_tokens": 9_000}, 9_000, id="not configured"),
-        pytest.param({"num_ctx": -1}, None, None, id="no number of tokens"),
+        pytest.param({"num_ctx": None}, {"max_input_tokens": 9_000}, 2_048, id="not configured"),
+        pytest.param({"n_ctx": None}, {"max_input_tokens": 9_000}, 9_000, id="not configured, and no Ollama"),
+        pytest.param({"num_ctx": -1}, None, 2_048, id="no number of tokens"),
     ],
 )
 def test_t9_the_window_that_a_local_model_is_loaded_with_is_its_window(
@@ -200,7 +200,7 @@ def test_t9_the_window_that_a_local_model_is_loaded_with_is_its_window(
     for name, value in {**configured, "profile": profile}.items():
         object.__setattr__(model, name, value)
 
-    assert settings_of(model.bind(stop=["x"])).max_input_tokens == window
+    assert settings_of(model.bind(stop=["x"])).window_tokens == window
 
 
 @pytest.mark.parametrize(

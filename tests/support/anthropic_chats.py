@@ -10,13 +10,22 @@ from hypothesis import strategies as st
 from anthropic_rows import CACHED, IMAGE, PDF, Row, result, text, thinking, use, words_of
 from shape_rows import SENTENCE
 
+PAGE = "c2VhbGVk" * 250  # what a search found, sealed
 SEARCH = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "lanterns"}}
 FOUND = {
     "type": "web_search_tool_result",
     "tool_use_id": "srv_1",
-    "content": [{"type": "web_search_result", "title": "Lit", "url": "https://l.example", "encrypted_content": "Zm9v"}],
+    "content": [{"type": "web_search_result", "title": "Lit", "url": "https://l.example", "encrypted_content": PAGE}],
 }
+SERVED = ({**SEARCH, "id": "srv_2"}, {**FOUND, "tool_use_id": "srv_2"})
 REDACTED = {"type": "redacted_thinking", "data": "c2VhbGVk" * 40}
+HIT = {
+    "type": "search_result",
+    "source": "https://l.example",
+    "title": "Lit",
+    "content": [{"type": "text", "text": SENTENCE * 4}, {"type": "text", "text": SENTENCE}],
+    "citations": {"enabled": True},
+}
 NOTES = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": SENTENCE * 3}}
 IDS = ("toolu_a", "toolu_b", "toolu_c")
 
@@ -51,7 +60,7 @@ def _thoughts() -> st.SearchStrategy[list[Row]]:
 
 @cache
 def _result_content() -> st.SearchStrategy[Any]:
-    parts = st.lists(st.one_of(_said(), _copied(st.sampled_from([IMAGE, NOTES]))), max_size=3)
+    parts = st.lists(st.one_of(_said(), _copied(st.sampled_from([IMAGE, NOTES, HIT]))), max_size=3)
     return st.one_of(prose(40), prose(40), st.none(), parts)
 
 
@@ -75,10 +84,28 @@ def _exchange_rows(
 
 
 @cache
+def _served() -> st.SearchStrategy[list[Row]]:
+    """Draw an exchange during which the provider searches: its result comes after those of the calls beside it."""
+    steps = st.lists(_exchange(mixed=False), min_size=1, max_size=2)
+    return st.builds(_served_rows, steps, st.lists(_said(), max_size=1))
+
+
+def _served_rows(steps: list[list[Row]], said: list[Row]) -> list[Row]:
+    rows = [row for step in steps for row in step]
+    call, found = map(dict, SERVED)
+    return [
+        {**rows[0], "content": [call, *rows[0]["content"]]},
+        *rows[1:],
+        {"role": "assistant", "content": [found, *said]},
+    ]
+
+
+@cache
 def _turn() -> st.SearchStrategy[list[Row]]:
     """Draw a question, exchanges and a final answer."""
     asked = _user_content().map(lambda content: [{"role": "user", "content": content}])
-    run = st.lists(_exchange(mixed=True), max_size=3).map(lambda groups: [row for group in groups for row in group])
+    steps = st.lists(st.one_of(_exchange(mixed=True), _served()), max_size=3)
+    run = steps.map(lambda groups: [row for group in groups for row in group])
     last = st.one_of(prose(), st.builds(lambda a, b: [*a, b], _thoughts(), _said()))
     answered = last.map(lambda content: [{"role": "assistant", "content": content}])
     return st.builds(lambda a, b, c: a + b + c, asked, run, answered)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -74,16 +76,23 @@ def _block_tokens(block: Row) -> int:
     kind = block["type"]
     if kind in {"text", "thinking"}:
         return count_text(block[kind])
-    if kind in {"image", "redacted_thinking"}:
-        return {"image": 1_500, "redacted_thinking": 500}[kind]
+    if kind == "image":
+        return 1_500
+    if kind == "redacted_thinking":
+        return math.ceil(len(block["data"]) * 3 / 16)
     if kind == "document":
         return count_text(block["source"]["data"]) if block["source"]["type"] == "text" else 1_000
+    if kind == "search_result":
+        told = count_text(block["source"]) + count_text(block["title"])
+        return told + sum(count_text(part["text"]) for part in block["content"])
     if kind == "tool_use":
         arguments = json.dumps(block["input"], ensure_ascii=False)
         return count_text(block["id"]) + count_text(block["name"]) + count_text(arguments)
     if kind == "tool_result":
         return count_text(block["tool_use_id"]) + sum(map(_block_tokens, blocks_of(block.get("content"))))
-    return count_text(json.dumps(_told(block), separators=(",", ":"), ensure_ascii=False))
+    sealed = sum(len(found.get("encrypted_content", "")) for found in blocks_of(block.get("content")))
+    told = count_text(json.dumps(_told(block), separators=(",", ":"), ensure_ascii=False))
+    return told + (math.ceil(sealed * 3 / 16) if sealed > 400 else 0)
 
 
 def _told(value: Any) -> Any:
@@ -128,6 +137,7 @@ def anthropic_problems(before: Sequence[Row], after: Sequence[Row], budget: int)
     if anthropic_tokens(after) > budget:
         yield f"over budget: {anthropic_tokens(after)} tokens for {budget}"
     yield from pairing_problems(before, after)
+    yield from server_problems(before, after)
     if alternates(before) and not alternates(after):
         yield "roles do not alternate"
     if before[0]["role"] == "user" and after[0]["role"] != "user":
@@ -136,7 +146,14 @@ def anthropic_problems(before: Sequence[Row], after: Sequence[Row], budget: int)
     question = question_of(before)
     if question and not any(new == old or is_shortened_text(old, new) for old in question for new in said):
         yield "the question is lost"
-    for kind in ("thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "document"):
+    for kind in (
+        "thinking",
+        "redacted_thinking",
+        "tool_use",
+        "server_tool_use",
+        "web_search_tool_result",
+        "compaction",
+    ):
         if not _is_subsequence(all_blocks(before, kind), all_blocks(after, kind)):
             yield f"a {kind} block is not the one that was given"
     if any(row in before and not any(row is old for old in before) for row in after if not is_note(row)):
@@ -162,6 +179,18 @@ def pairing_problems(before: Sequence[Row], after: Sequence[Row]) -> Iterator[st
         kinds = [block["type"] for block in blocks_of(row["content"])]
         if "tool_result" in kinds and sorted(kinds, key="tool_result".__ne__) != kinds:
             yield f"row {index} does not begin with its results"
+
+
+def server_problems(before: Sequence[Row], after: Sequence[Row]) -> Iterator[str]:
+    """Name the provider's own calls without their results; those that are open in the last row may wait for them."""
+    called = [block["id"] for block in all_blocks(after, "server_tool_use")]
+    found = [block["tool_use_id"] for block in all_blocks(after, "web_search_tool_result")]
+    open_before = Counter(block["id"] for block in all_blocks(before, "server_tool_use"))
+    open_before -= Counter(block["tool_use_id"] for block in all_blocks(before, "web_search_tool_result"))
+    if Counter(found) - Counter(called):
+        yield "a result of the provider is without its call"
+    if Counter(called) - Counter(found) - open_before:
+        yield "a call of the provider is without its result"
 
 
 def _is_subsequence(whole: list[Row], part: list[Row]) -> bool:

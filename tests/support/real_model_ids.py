@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 O200K, CL100K, OTHER, CLAUDE = ("o200k_base", 1.0), ("cl100k_base", 1.0), ("o200k_base", 1.2), ("o200k_base", 1.35)
+TEKKEN, SMALL = ("tekken", 1.0), ("conservative_small", 1.03)
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,12 @@ GOOGLE_AND_XAI = {
 OPEN_WEIGHTS = {
     Expected(128_000, None, None, OTHER): (
         "llama3.1:8b ollama/llama3.1 ollama:llama3.3:70b llama3.2:3b meta-llama/Llama-3.3-70B-Instruct "
-        "llama-3.1-8b-instant deepseek-v3.2 deepseek-ai/DeepSeek-V3.1 mistral-large-2411 mistral-small-2506 "
-        "ministral-8b-latest magistral-medium-2509 open-mistral-nemo pixtral-large-latest"
+        "llama-3.1-8b-instant deepseek-v3.2 deepseek-ai/DeepSeek-V3.1"
     ),
+    Expected(128_000, None, None, TEKKEN): (
+        "mistral-small-2506 ministral-8b-latest magistral-medium-2509 open-mistral-nemo"
+    ),
+    Expected(128_000, None, None, SMALL): "mistral-large-2411 pixtral-large-latest",
     Expected(8_192, None, None, OTHER): "meta-llama/Meta-Llama-3-8B-Instruct llama3:8b",
     Expected(131_072, None, 32_768, OTHER): "groq/llama-3.3-70b-versatile",
     Expected(131_072, None, None, OTHER): (
@@ -138,11 +142,12 @@ OPEN_WEIGHTS = {
     Expected(131_072, None, 8_192, OTHER): (
         "meta-llama/llama-4-scout-17b-16e-instruct groq/meta-llama/llama-4-scout-17b-16e-instruct"
     ),
-    Expected(262_144, None, None, OTHER): (
+    Expected(262_144, None, None, TEKKEN): (
         "mistral-large-latest mistral/mistral-large-latest mistralai:mistral-medium-latest mistral-small-latest"
     ),
-    Expected(256_000, None, 4_096, OTHER): "codestral-latest jamba-1.5-large",
-    Expected(32_000, None, 8_191, OTHER): "mistral.mistral-large-2407-v1:0",
+    Expected(256_000, None, 4_096, TEKKEN): "codestral-latest",
+    Expected(256_000, None, 4_096, OTHER): "jamba-1.5-large",
+    Expected(32_000, None, 8_191, SMALL): "mistral.mistral-large-2407-v1:0",
     Expected(64_000, None, 8_192, OTHER): "deepseek-chat deepseek/deepseek-chat deepseek:deepseek-reasoner",
     Expected(1_000_000, None, 384_000, OTHER): "deepseek-v4-pro deepseek-v4-flash",
     Expected(128_000, None, 8_192, OTHER): "us.deepseek.r1-v1:0 accounts/fireworks/models/deepseek-v3p1",

@@ -9,10 +9,13 @@ from typing import Any
 from ctxopt_core.budget.context_budget import ContextBudget, usual_output_reserve
 from ctxopt_core.budget.model_budget import ModelBudget, counter_of
 from ctxopt_core.budget.shares import Shares
+from ctxopt_core.errors import ContextBudgetError, UnknownModelError
+from ctxopt_core.models.catalog import builtin_index
 from ctxopt_core.models.model_settings import ModelInfo
 from ctxopt_core.models.model_window import ModelWindow
 from ctxopt_core.models.prices import Prices
-from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog, resolve_window
+from ctxopt_core.models.resolve_window import OnUnknownModel, UnknownModelWarning, UserCatalog, resolve_window
+from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.validation import optional_token_amount, token_amount
 
 LIMITS = ("context_window", "max_input_tokens", "target_tokens")
@@ -31,8 +34,8 @@ class BudgetSettings:
     Args:
         context_window: Input and answer together, in tokens.
         max_input_tokens: The most that a request may have, in tokens.
-        output_reserve: Tokens kept free for the answer; by default the model's own limit of answers, else 4,096 but at
-            most an eighth of the window.
+        output_reserve: Tokens kept free for the answer; by default the answer limit that goes with a request, whatever
+            its size, else 4,096 but at most an eighth of the window.
         safety_margin: Further tokens kept free.
         target_tokens: A custom limit, in tokens.
         trigger: The part of the input budget from which on requests are cut; see `ContextBudget`.
@@ -92,7 +95,7 @@ class BudgetSettings:
             UnknownModelError: No window is known and `on_unknown_model` is `"error"`.
             ContextBudgetError: Nothing is left for the input.
         """
-        limits: dict[str, Any] = {"context_window": self.context_window, "max_input_tokens": self.max_input_tokens}
+        limits = self._limits(model)
         rest: dict[str, Any] = {
             "safety_margin": self.safety_margin,
             "target_tokens": self.target_tokens,
@@ -102,13 +105,10 @@ class BudgetSettings:
             "attachment_tokens": self.attachment_tokens or {},
         }
         if model is not None:
-            asked: dict[str, Any] = {
-                "live": _live(model),
-                "catalog": self.catalog,
-                "on_unknown_model": self.on_unknown_model,
-            }
-            window = resolve_window(_name_of(model, limits), **asked, **limits)
-            reserve = _answer_reserve(model, window) if self.output_reserve is None else self.output_reserve
+            window = self._window(model, limits)
+            reserve = self.output_reserve
+            if reserve is None and model.answer_tokens is not None:
+                reserve = _answer_reserve(model, model.answer_tokens, window, self.safety_margin)
             budget = ContextBudget.for_model(window, output_reserve=reserve, **rest)
         elif not self.gives_limit:
             message = (
@@ -119,28 +119,86 @@ class BudgetSettings:
             usual = usual_output_reserve(self.context_window)
             reserve = usual if self.output_reserve is None else self.output_reserve
             budget = ContextBudget(output_reserve=reserve, **limits, **rest)
-        counter = counter_of(budget, self.token_counter)
+        counter = counter_of(budget, self.token_counter, argument="token_counter")
         bound = model.schemas if model else ()
         return ModelBudget(budget=budget, counter=counter, schemas=(*bound, *tools))
 
+    def _limits(self, model: ModelInfo | None) -> dict[str, Any]:
+        """Return the limits of the window. A target is one where nothing else says how large the window is."""
+        limits = {"context_window": self.context_window, "max_input_tokens": self.max_input_tokens}
+        if model is None or self.context_window is not None:
+            return limits
+        if self.max_input_tokens is None and self.target_tokens is None:
+            return limits
+        if self.max_input_tokens is None:
+            assumed = model.loaded_by_default or (model.window_tokens is None and not self._knows(model.name))
+            return {**limits, "max_input_tokens": self.target_tokens} if assumed else limits
+        if model.loaded_by_default:
+            return limits
+        # A limit of the input leaves the window as it is, which must hold the answer as well.
+        live = _live(model)
+        most = live.get("max_input_tokens", self.max_input_tokens)
+        return {**live, "max_input_tokens": min(most, self.max_input_tokens)}
 
-def _answer_reserve(settings: ModelInfo, window: ModelWindow) -> int | None:
-    """The model's own answer limit, but at most half of the window: many are set to all that the model could answer."""
-    if settings.answer_tokens is None or window.context_window is None:
-        return settings.answer_tokens
-    return min(settings.answer_tokens, window.context_window // 2)
+    def _knows(self, name: str | None) -> bool:
+        try:
+            return name is not None and bool(resolve_window(name, catalog=self.catalog, on_unknown_model="error"))
+        except UnknownModelError:
+            return False
+
+    def _window(self, model: ModelInfo, limits: Mapping[str, Any]) -> ModelWindow:
+        if model.loaded_by_default and not any(limits.values()):
+            message = (
+                f"{model.kind} {model.name or ''} is called without `num_ctx`, so that its server loads it with a "
+                f"window of its own: {model.loaded_tokens} tokens are used, the least that servers take; set `num_ctx` "
+                "on the model, or `context_window` to what the server is configured with"
+            )
+            warn_once(message, UnknownModelWarning, stacklevel=3)
+        asked: dict[str, Any] = {
+            "live": {**_live(model), "max_output_tokens": model.max_output_tokens},
+            "catalog": self.catalog,
+            "on_unknown_model": self.on_unknown_model,
+        }
+        return resolve_window(_name_of(model, limits), **asked, **limits)
 
 
-def _live(settings: ModelInfo) -> Mapping[str, object] | None:
-    if settings.max_input_tokens is None:
-        return None
-    return {"context_window": settings.max_input_tokens, "max_output_tokens": settings.max_output_tokens}
+def _answer_reserve(model: ModelInfo, answer: int, window: ModelWindow, margin: int) -> int:
+    """Return the tokens of an answer limit; of one that is not sent at most half of the window."""
+    total = window.context_window
+    if total is None:
+        return answer
+    if not model.answer_is_sent:
+        return min(answer, total // 2)
+    if answer + margin >= total:
+        message = (
+            f"nothing is left for the input: the answer limit of {model.name or model.kind} is {answer} tokens, its "
+            f"context window has {total}, and providers check both together; lower the limit of the answer "
+            "(`max_tokens`, or what the model calls it), or use a model with a larger window"
+        )
+        raise ContextBudgetError(message, needed=answer + margin + 1, available=total)
+    return answer
+
+
+def _live(model: ModelInfo) -> dict[str, int]:
+    """Return the window that a model object tells, if it tells one.
+
+    What it calls an input limit is the whole window for some models; it is the input alone where the catalog says so.
+    """
+    tokens = model.window_tokens
+    if tokens is None:
+        return {}
+    row = None if model.name is None else builtin_index().find(model.name)
+    if row is not None and tokens == row.max_input_tokens and tokens < row.context_window:
+        return {"context_window": row.context_window, "max_input_tokens": tokens}
+    if row is not None and tokens == model.loaded_tokens:
+        tokens = min(tokens, row.context_window)  # a server does not load more than the model can take
+    return {"context_window": tokens}
 
 
 def _name_of(settings: ModelInfo, limits: Mapping[str, Any]) -> str:
     if settings.name is not None:
         return settings.name
-    if settings.max_input_tokens is None and not any(limits.values()):
+    if settings.window_tokens is None and not any(limits.values()):
         message = f"{settings.kind} says neither its name nor its window; give a limit in tokens instead"
         raise ValueError(message)
     return settings.kind

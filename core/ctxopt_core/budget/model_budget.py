@@ -9,7 +9,8 @@ from typing import Any
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.shares import Percent, Shares
 from ctxopt_core.counting.counter_wrappers import ModelCounter
-from ctxopt_core.counting.counters import counter_for, counter_of_encoding
+from ctxopt_core.counting.counters import counter_for, counter_given, counter_of_encoding
+from ctxopt_core.counting.rewritten_counter import RewrittenCounter
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
 from ctxopt_core.providers.rules import NO_MODEL, rules_for
@@ -61,19 +62,22 @@ def tokens_of_share(share: Percent | None, budget: ContextBudget) -> int:
     raise ContextBudgetError(message, needed=1, available=0)
 
 
-def counter_of(budget: ContextBudget, counter: object = None) -> TokenCounter:
+def counter_of(budget: ContextBudget, counter: object = None, *, argument: str = "counter") -> TokenCounter:
     """Return the token counter of the budget's model; `o200k_base` when no model is named.
 
     Args:
         budget: Its model decides how strings, attachments and tool schemas are counted.
         counter: Counts strings in place of the model's tokenizer: what `counter_for` takes; None for that one.
+        argument: The name of `counter` where the user gave it, for errors.
     """
     window = budget.window
     if counter is not None:
-        texts = counter_for(counter)
+        texts = counter_given(counter, argument)
     elif window is None:
         texts = counter_for(_DEFAULT_ENCODING)
     else:
         texts = counter_of_encoding(window.encoding, exact=window.exact, safety_factor=window.safety_factor)
     rules = rules_for(window.model if window else None, budget.attachment_tokens)
+    if rules.rewrites_strings:
+        texts = RewrittenCounter(texts)
     return texts if rules == NO_MODEL else ModelCounter(texts, rules)

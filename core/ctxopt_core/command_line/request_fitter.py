@@ -81,4 +81,4 @@ class RequestFitter:
         given, window = self._choices.limits.output_reserve, self._choices.limits.context_window
         if given is not None or model is not None or window is None or answer_tokens is None:
             return given
-        return min(answer_tokens, window // 2)
+        return answer_tokens

@@ -28,6 +28,7 @@ _OTHER_REASONS = {
     "empty": "it says nothing",
     "superseded": "a note of an earlier fit, which is out of date",
     "summarized": "a summary stands for it",
+    "compacted": "the provider's compaction stands for it",
 }
 
 

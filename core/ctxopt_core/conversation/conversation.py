@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.messages.message import TOOL_ROLES, Message
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, MessageList, MessageViews
+from ctxopt_core.messages.message_views import (
+    SYSTEM_ROLES,
+    LazyMessages,
+    MessageList,
+    MessageViews,
+    MessageViewsFrom,
+)
 from ctxopt_core.providers.rules import priced, rules_of
 
 # What OpenAI publishes for the format of its chat models:
 TOKENS_PER_MESSAGE = 3  # tokens around a message
 TOKENS_PER_NAME = 1  # tokens beside a name
 TOKENS_PER_REQUEST = 3  # tokens that begin the answer
-# Messages at either end that are searched for system messages. In a conversation of 100,000 messages a search of all
-# of them would take longer than the fit (docs/why.md, "Behavior").
+# Messages at either end that are searched for system messages, and at the end for a compaction. In a conversation of
+# 100,000 messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
@@ -30,10 +37,11 @@ def message_tokens(message: Message, counter: TokenCounter) -> int:
     call, the id of the call that it answers, and what the provider's rules charge for each attachment. OpenAI publishes
     this rule for its chat models; it is exact for text and an upper bound for calls.
     """
-    return _message_tokens(priced(message, rules_of(counter)), counter.count)
+    rules = rules_of(counter)
+    return _message_tokens(priced(message, rules), counter.count, rules.call_tokens)
 
 
-def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
+def _message_tokens(message: Message, count: Callable[[str], int], call_tokens: int) -> int:
     content = message.content
     tokens = TOKENS_PER_MESSAGE + count(message.role)
     tokens += count(content) if isinstance(content, str) else sum(map(count, content))
@@ -43,7 +51,7 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
     if message.tool_call_id:
         tokens += count(message.tool_call_id)
     for call in message.tool_calls:
-        tokens += count(call.name) + count(call.arguments) + count(call.id or "")
+        tokens += count(call.name) + count(call.arguments) + count(call.id or "") + call_tokens
     return tokens + sum([attachment.cost for attachment in message.attachments])
 
 
@@ -64,7 +72,7 @@ class CountedConversation:
 
     def __init__(self, messages: tuple[Message, ...] | list[Message] | MessageViews, counter: TokenCounter) -> None:
         self._views: MessageViews = MessageList(messages) if isinstance(messages, (tuple, list)) else messages
-        self._count = counter.count
+        self._counter, self._count = counter, counter.count
         self._known = cached_counts_of(counter)
         self._rules = rules_of(counter)
         self._messages: dict[int, Message] = {}
@@ -85,7 +93,10 @@ class CountedConversation:
         """Return a message; each attachment has its cost in tokens."""
         found = self._messages.get(index)
         if found is None:
-            found = self._messages[index] = priced(self._views[index], self._rules)
+            found = priced(self._views[index], self._rules)
+            if found.synthetic and found.role == "user" and not self._follows_user(index):
+                found = replace(found, synthetic=False)  # the first words of a user are never a placeholder
+            self._messages[index] = found
         return found
 
     def peek(self, index: int) -> Peek:
@@ -155,6 +166,15 @@ class CountedConversation:
             found.measure(index)
         return found
 
+    def starting_at(self, start: int) -> CountedConversation:
+        """Return the conversation without the messages before `start`, which becomes index 0."""
+        omitted = [i - start for i in self.results_omitted if i >= start]
+        return CountedConversation(MessageViewsFrom(self._views, start), self._counter).without_results(omitted)
+
+    def last_compaction(self) -> int | None:
+        """Return the index of the last message with a provider's compaction, sought where system messages are."""
+        return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
+
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""
         return sum(self._count(text) for text in self.message(index).texts)
@@ -162,7 +182,7 @@ class CountedConversation:
     def spoken_cost(self, index: int) -> int:
         """Return the tokens of what a user says beside tool results; 0 for every other message."""
         message = self.message(index)
-        return sum(self._count(message.texts[i]) for i in message.spoken) if message.tool_results else 0
+        return sum(self._count(message.texts[i]) for i in message.own) if message.tool_results else 0
 
     def cost(self, index: int) -> int:
         """Return the tokens of a message, its framing included."""
@@ -221,8 +241,8 @@ class CountedConversation:
         if plain is None:
             message = self.message(index)
             role, blank = message.role, message.empty
-            tokens = _message_tokens(message, self._count)
-            if message.tool_calls or message.tool_results or message.synthetic:
+            tokens = _message_tokens(message, self._count, self._rules.call_tokens)
+            if message.special:
                 self.special.add(index)
         else:
             role, text = plain
@@ -234,6 +254,10 @@ class CountedConversation:
             self._blank.add(index)
             self.special.add(index)
         return tokens
+
+    def _follows_user(self, index: int) -> bool:
+        roles = (plain[0] if (plain := self._views.plain(i)) else self._views[i].role for i in range(index - 1, -1, -1))
+        return next((role for role in roles if role not in SYSTEM_ROLES), None) == "user"
 
     def _follows_calls(self, index: int) -> bool:
         before = next((i for i in range(index - 1, -1, -1) if self.role(i) not in SYSTEM_ROLES), None)
@@ -276,5 +300,5 @@ class Peek(NamedTuple):
         """Return the role and the text of a message."""
         calls = [text for call in message.tool_calls for text in (call.name, call.arguments)]
         text = "\n".join((*([message.name] if message.name else ()), *message.texts, *calls))
-        special = message.tool_calls or message.tool_results or message.role in TOOL_ROLES or message.synthetic
+        special = message.special or message.role in TOOL_ROLES
         return cls(message.role, text, not special and not message.empty)

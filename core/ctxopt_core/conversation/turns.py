@@ -5,6 +5,9 @@ message with calls and the run of results that answers it. An exchange is comple
 their call, and calls without all of their results, belong to no unit and can only be dropped. A call at the very end
 of the conversation is *pending*: its results are still to come.
 
+A call that the provider answers itself, such as a web search, may have its result in a later message of the assistant.
+Then all messages up to that one are one exchange, with the calls and results between them.
+
 Where results are parts of a user's message, as in Anthropic's API, that message belongs to the exchange and opens no
 turn, even if the user says something beside them. Where such results answer no call, only what the user says is kept.
 """
@@ -45,18 +48,28 @@ class Unit:
             very end whose results are still to come).
         indices: Its messages, ascending.
         tokens: The tokens of these messages.
+        results: Its messages that are results.
         speaks: Whether a user says something in it beside results.
+        compacts: Whether a provider's compaction is in it.
     """
 
     kind: UnitKind
     indices: tuple[int, ...]
     tokens: int
+    results: tuple[int, ...] = ()
     speaks: bool = False
+    compacts: bool = False
 
     @property
-    def results(self) -> tuple[int, ...]:
-        """The results of an exchange."""
-        return self.indices[1:]
+    def words(self) -> tuple[int, ...]:
+        """Its messages that are not results."""
+        return tuple(i for i in self.indices if i not in self.results)
+
+    @property
+    def unread(self) -> tuple[int, ...]:
+        """The results that no message in it follows but other results."""
+        last = self.words[-1] if self.words else -1
+        return tuple(i for i in self.results if i > last)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +146,7 @@ def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
     superseded: list[int] = []
     beside: list[int] = []
     indices = [i for i in range(start, stop) if conversation.role(i) not in SYSTEM_ROLES]
+    exchanges = _Exchanges(conversation, indices)
     position = 0
     while position < len(indices):
         index = indices[position]
@@ -143,19 +157,16 @@ def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
             superseded.append(index)
         elif conversation.holds_results(index):
             loose = (index,)
-        elif message.tool_calls:
-            end = position
-            while end < len(indices) and conversation.holds_results(indices[end]):
-                end += 1
-            results, position = indices[position:end], end
-            matched, is_open = _match(message, [(i, conversation.message(i)) for i in results])
-            after = range((matched or [index])[-1] + 1, len(conversation))
+        elif message.tool_calls or message.server_calls:
+            members, loose, is_open, position = exchanges.at(position - 1)
+            after = range(members[-1] + 1, len(conversation))
             if is_open and not all(conversation.is_system(i) for i in after):
-                orphans.append(index)
-                loose = results
+                orphans += [i for i in members if not conversation.holds_results(i)]
+                loose = sorted((*loose, *(i for i in members if conversation.holds_results(i))))
             else:
-                found.append(("pending" if is_open else "exchange", (index, *matched)))
-                loose = [i for i in results if i not in matched]
+                found.append(("pending" if is_open else "exchange", members))
+        elif message.server_results:
+            orphans.append(index)
         elif message.empty:
             blanks.append(index)
         else:
@@ -177,9 +188,68 @@ def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
     )
 
 
+class _Exchanges:
+    """The exchanges among some messages of a conversation, by the position of the message that begins one."""
+
+    def __init__(self, conversation: CountedConversation, indices: Sequence[int]) -> None:
+        self._conversation, self._indices = conversation, indices
+        self._linked: dict[str, list[int]] | None = None
+
+    def at(self, position: int) -> tuple[tuple[int, ...], list[int], bool, int]:
+        """Return the messages of an exchange, its results that answer no call, whether it is open, and where it ends.
+
+        A step is a message with the results after it. While a call of the provider waits for its result, the exchange
+        goes on up to the last message that has the result, or a call that was made for it.
+        """
+        indices, message = self._indices, self._conversation.message
+        members: list[int] = []
+        loose: list[int] = []
+        waiting: dict[str, None] = {}
+        is_open, last = False, position
+        while position <= last:
+            step = message(indices[position])
+            end = position + 1
+            while end < len(indices) and self._conversation.holds_results(indices[end]):
+                end += 1
+            results = indices[position + 1 : end]
+            matched, lacks = _match(step, [(i, message(i)) for i in results])
+            members += [indices[position], *matched]
+            loose += [i for i in results if i not in matched]
+            is_open = is_open or lacks
+            waiting = {name: None for name in (*waiting, *step.server_calls) if name not in step.server_results}
+            last = max([last, *(self._last_linked(name, end) for name in waiting)])
+            position = end
+        return tuple(members), loose, is_open or bool(waiting), position
+
+    def _last_linked(self, name: str, start: int) -> int:
+        """Return the position of the first result of a provider's call from `start` on, else of the last call for it.
+
+        It is -1 where there is none before the user speaks again.
+        """
+        if self._linked is None:
+            self._linked = {}
+            for position, index in enumerate(self._indices):
+                message = self._conversation.message(index)
+                for linked in (*message.server_results, *(call.caller for call in message.tool_calls)):
+                    if linked is not None:
+                        self._linked.setdefault(linked, []).append(position)
+        later = [position for position in self._linked.get(name, ()) if position >= start]
+        conversation, indices = self._conversation, self._indices
+        closing = (p for p in later if name in conversation.message(indices[p]).server_results)
+        found = next(closing, later[-1] if later else -1)
+        return -1 if any(conversation.opens_turn(indices[p]) for p in range(start, found)) else found
+
+
 def _unit(conversation: CountedConversation, kind: UnitKind, indices: tuple[int, ...]) -> Unit:
-    speaks = any(conversation.message(i).speaks_beside_results for i in indices)
-    return Unit(kind=kind, indices=indices, tokens=sum(map(conversation.cost, indices)), speaks=speaks)
+    messages = [conversation.message(i) for i in indices]
+    return Unit(
+        kind=kind,
+        indices=indices,
+        tokens=sum(map(conversation.cost, indices)),
+        results=tuple(i for i in indices[1:] if conversation.holds_results(i)),
+        speaks=any(message.speaks_beside_results for message in messages),
+        compacts=any(message.compacts for message in messages),
+    )
 
 
 def _match(message: Message, results: Sequence[tuple[int, Message]]) -> tuple[list[int], bool]:

@@ -7,16 +7,26 @@ from collections.abc import Callable, Mapping, Sized
 from functools import partial
 
 from ctxopt_core.counting.split_points import longest_fitting, part_of
+from ctxopt_core.runtime.call_or_await import is_coroutine_function
 from ctxopt_core.runtime.text_cache import CountCache
 
 TokenFunction = Callable[[str], float | Sized]
 """From a string to the number of its tokens, or to the tokens: a list, an array, or a mapping with `input_ids`."""
+# What a function that counts messages raises for a string. Other errors are the function's own and come through.
+_TAKES_NO_STRING = (TypeError, AttributeError, LookupError)
+
+
+def is_awaited(function: object) -> bool:
+    """Return whether a function, an object that is called as one, or a `partial` of either has to be awaited."""
+    while isinstance(function, partial):
+        function = function.func
+    return is_coroutine_function(function)
 
 
 class CallableCounter:
     """Count with a custom function: a Hugging Face tokenizer, a framework's counter, `len`.
 
-    The function must be deterministic. Its results are cached.
+    The function must be deterministic. Its results are cached. `len` counts the characters of a string.
 
     Args:
         function: From a string to the number of its tokens, where a fraction is rounded up, or to the tokens. It is
@@ -26,7 +36,9 @@ class CallableCounter:
         cache: Where counts are kept; by default a cache of this counter alone.
 
     Raises:
-        TypeError: `function` is not callable.
+        TypeError: `function` is not callable, or it has to be awaited. When it is used: it takes no string, or it
+            returns neither a number nor tokens.
+        ValueError: When it is used: it returns a number that is negative or not finite.
 
     Example:
         >>> from ctxopt_core import CallableCounter
@@ -47,6 +59,9 @@ class CallableCounter:
     ) -> None:
         if not callable(function):
             message = f"`function` must be callable (string -> tokens), got {type(function).__name__}"
+            raise TypeError(message)
+        if is_awaited(function):
+            message = f"`function` must be a plain function (string -> tokens), got {name}, which has to be awaited"
             raise TypeError(message)
         self._function = function
         self._cache = CountCache() if cache is None else cache
@@ -90,11 +105,30 @@ class CallableCounter:
         return longest_fitting(len(text) - 1, lambda n: self._tokens(part_of(text, n, from_end=from_end)) <= limit)
 
     def _tokens(self, text: str) -> int:
-        found = self._function(text)
-        if isinstance(found, Mapping):
+        try:
+            found: object = self._function(text)
+        except _TAKES_NO_STRING as error:
+            message = (
+                f"a token counter must take a string, and {self.name!r} raises {type(error).__name__} for one; a "
+                "function that counts messages is no token counter: pass a model name, a tokenizer or 'approximate'"
+            )
+            raise TypeError(message) from error
+        if isinstance(found, Mapping) and "input_ids" in found:
             found = found["input_ids"]
-        tokens = len(found) if isinstance(found, Sized) else math.ceil(found)
-        if tokens < 0:
-            message = f"`function` must return the tokens of a string, 0 or more, got {tokens} from {self.name!r}"
+        if isinstance(found, Sized) and not isinstance(found, (str, bytes, Mapping)):
+            return len(found)
+        if isinstance(found, bool) or not hasattr(type(found), "__float__"):
+            if close := getattr(found, "close", None):
+                close()  # a coroutine, which would warn that nobody awaits it
+            message = (
+                "a token counter must return the number of tokens of a string, or the tokens, got "
+                f"{type(found).__name__} from {self.name!r}"
+            )
+            raise TypeError(message)
+        number = float(found)  # type: ignore[arg-type]  # it has `__float__`
+        if not 0 <= number < math.inf:
+            message = (
+                f"a token counter must return the tokens of a string, 0 or more, got {number:g} from {self.name!r}"
+            )
             raise ValueError(message)
-        return tokens
+        return math.ceil(number)

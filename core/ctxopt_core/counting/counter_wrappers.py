@@ -1,14 +1,15 @@
-"""Token counters around another one: scaled by a factor, capped at a limit, with the rules of a model's provider."""
+"""Token counters around others: scaled, the largest, capped at a limit, with the rules of a model's provider."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.providers.rules import ProviderRules, rules_of
+from ctxopt_core.runtime.text_cache import CountCache
 
 # Characters. Shorter strings are always counted, which is cheap. A smaller value makes the sizes in reports of cut
 # requests less exact; with a larger one more strings over the limit are tokenized as a whole.
@@ -109,7 +110,9 @@ class ScaledCounter:
     factor: float
     _: KW_ONLY
     name: str = ""
-    _fraction: Fraction = field(init=False, compare=False)
+    # The factor as two whole numbers, so that nothing is lost by rounding.
+    _times: int = field(init=False, compare=False)
+    _over: int = field(init=False, compare=False)
 
     exact = False
 
@@ -118,14 +121,16 @@ class ScaledCounter:
             message = f"`factor` must be at least 1, so that the estimate is not too low, got {self.factor!r}"
             raise ValueError(message)
         object.__setattr__(self, "name", self.name or f"{self.counter.name} x {self.factor:g}")
-        object.__setattr__(self, "_fraction", Fraction(str(self.factor)))
+        times, over = Fraction(str(self.factor)).as_integer_ratio()
+        object.__setattr__(self, "_times", times)
+        object.__setattr__(self, "_over", over)
 
     def __repr__(self) -> str:
         return f"ScaledCounter({self.counter!r}, {self.factor:g})"
 
     def count(self, text: str) -> int:
         """Return the scaled tokens of `text`, rounded up."""
-        return math.ceil(self.counter.count(text) * self._fraction)
+        return -(-self.counter.count(text) * self._times // self._over)
 
     def exceeds(self, text: str, limit: int) -> bool:
         """Return whether `text` has more than `limit` scaled tokens."""
@@ -140,4 +145,68 @@ class ScaledCounter:
         return self.counter.suffix_length(text, self._unscaled(limit))
 
     def _unscaled(self, limit: int) -> int:
-        return math.floor(limit / self._fraction)
+        return limit * self._over // self._times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LargestCounter:
+    """The largest of the counts of several counters, for a model whose own tokenizer is not published.
+
+    Args:
+        counters: At least one.
+        name: What the report calls this estimate.
+
+    Raises:
+        ValueError: `counters` is empty.
+    """
+
+    counters: tuple[TokenCounter, ...]
+    name: str
+    # One look-up instead of one for each counter.
+    _cache: CountCache = field(init=False, compare=False, default_factory=CountCache)
+
+    exact = False
+
+    def __post_init__(self) -> None:
+        if not self.counters:
+            message = "`counters` must hold at least one counter, got none"
+            raise ValueError(message)
+
+    def __repr__(self) -> str:
+        return f"LargestCounter({self.name!r})"
+
+    def __reduce__(self) -> tuple[Callable[..., LargestCounter], tuple[()]]:
+        return partial(LargestCounter, counters=self.counters, name=self.name), ()
+
+    def count(self, text: str) -> int:
+        """Return the most tokens that one of the counters has for `text`."""
+        tokens = self._cache.get(text)
+        if tokens is None:
+            tokens = max([counter.count(text) for counter in self.counters])
+            self._cache.store(text, tokens)
+        return tokens
+
+    def cached_count(self, text: str) -> int | None:
+        """Return what `count` returns where it is known without counting, else None."""
+        return self._cache.get(text)
+
+    def exceeds(self, text: str, limit: int) -> bool:
+        """Return whether `text` has more than `limit` tokens by one of the counters."""
+        return any(counter.exceeds(text, limit) for counter in self.counters)
+
+    def prefix_length(self, text: str, limit: int) -> int:
+        """Return the length in characters of a prefix that is within `limit` tokens by all of the counters."""
+        return self._within_all(text, lambda counter, part: part[: counter.prefix_length(part, limit)])
+
+    def suffix_length(self, text: str, limit: int) -> int:
+        """Return the length in characters of a suffix that is within `limit` tokens by all of the counters."""
+        return self._within_all(text, lambda counter, part: part[len(part) - counter.suffix_length(part, limit) :])
+
+    def _within_all(self, text: str, cut: Callable[[TokenCounter, str], str]) -> int:
+        """Return the length that no counter shortens any more: a part may have more tokens alone than in the whole."""
+        length = -1
+        while length != len(text):
+            length = len(text)
+            for counter in self.counters:
+                text = cut(counter, text)
+        return length

@@ -1,7 +1,8 @@
 """The tiktoken encodings, loaded without a network.
 
 The files of `cl100k_base` and `o200k_base` are part of the package and are read directly: neither tiktoken's cache
-folder nor an environment variable is used. All other encodings are loaded by tiktoken, which reads
+folder nor an environment variable is used. Two more are made of the tokens of `cl100k_base` (see `conservative`), and
+`tekken` is read from mistral-common where that is installed. All other encodings are loaded by tiktoken, which reads
 `TIKTOKEN_CACHE_DIR` and may download.
 
 Where toktok-rs is installed, it counts the strings for which it returns exactly the counts of tiktoken. Its Unicode
@@ -13,6 +14,7 @@ characters and by fuzzing are used.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import threading
 from binascii import a2b_base64
@@ -23,7 +25,9 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from ctxopt_core.counting.conservative import BASE, CONSERVATIVE_ENCODINGS, PATTERN, kept_ranks
 from ctxopt_core.errors import CtxoptError
+from ctxopt_core.models.tekken_file import TEKKEN, TEKKEN_SHA256, tekken_file
 
 if TYPE_CHECKING:
     import tiktoken
@@ -63,6 +67,10 @@ SHA256 = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 }
 BUNDLED_ENCODINGS = tuple(_PATTERNS)
+ADDITIVE_ENCODINGS = frozenset({*BUNDLED_ENCODINGS, *CONSERVATIVE_ENCODINGS, TEKKEN})
+"""The encodings whose counts add up at safe cuts (see `split_points`)."""
+# Tokens of Tekken that are kept for control and have no string. Its file has more tokens than are used.
+_TEKKEN_CONTROL_TOKENS = 1_000
 
 _COMPARED_RELEASES = {"toktok": "0.3.", "tiktoken": "0.14."}
 
@@ -87,23 +95,60 @@ def load_encoding(name: str) -> tiktoken.Encoding:
     if name not in _loaded:
         from tiktoken.registry import ENCODINGS
 
-        load = _bundled if name in _PATTERNS else _from_tiktoken
+        load = _loader_of(name)
         with _loading:
             if name not in _loaded:
                 _loaded[name] = ENCODINGS.get(name) or load(name)
     return _loaded[name]
 
 
+def _loader_of(name: str) -> Callable[[str], tiktoken.Encoding]:
+    if name in _PATTERNS:
+        return _bundled
+    if name in CONSERVATIVE_ENCODINGS:
+        return _conservative
+    return _tekken if name == TEKKEN else _from_tiktoken
+
+
 def _bundled(name: str) -> tiktoken.Encoding:
     import tiktoken
 
+    return tiktoken.Encoding(
+        name, pat_str=_PATTERNS[name], mergeable_ranks=_bundled_ranks(name), special_tokens=_SPECIAL_TOKENS[name]
+    )
+
+
+def _bundled_ranks(name: str) -> dict[bytes, int]:
     content = (files("ctxopt_core") / "counting" / "vocabularies" / f"{name}.tiktoken").read_bytes()
     if hashlib.sha256(content).hexdigest() != SHA256[name]:
         message = f"the bundled vocabulary {name} is damaged; reinstall ctxopt-core"
         raise CtxoptError(message)
     tokens_and_ranks = content.split()
-    ranks = dict(zip(map(a2b_base64, tokens_and_ranks[::2]), map(int, tokens_and_ranks[1::2]), strict=True))
-    return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens=_SPECIAL_TOKENS[name])
+    return dict(zip(map(a2b_base64, tokens_and_ranks[::2]), map(int, tokens_and_ranks[1::2]), strict=True))
+
+
+def _conservative(name: str) -> tiktoken.Encoding:
+    import tiktoken
+
+    ranks = kept_ranks(name, _bundled_ranks(BASE))
+    return tiktoken.Encoding(name, pat_str=PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+def _tekken(name: str) -> tiktoken.Encoding:
+    import tiktoken
+
+    file = tekken_file()
+    if file is None:
+        message = f"the vocabulary of {name!r} is part of mistral-common; pip install 'ctxopt-core[mistral]'"
+        raise CtxoptError(message)
+    content = file.read_bytes()
+    if hashlib.sha256(content).hexdigest() != TEKKEN_SHA256:
+        message = f"the vocabulary {file.name} of mistral-common is damaged; reinstall mistral-common"
+        raise CtxoptError(message)
+    read = json.loads(content)
+    used = read["config"]["default_vocab_size"] - _TEKKEN_CONTROL_TOKENS
+    ranks = {a2b_base64(token["token_bytes"]): token["rank"] for token in read["vocab"][:used]}
+    return tiktoken.Encoding(name, pat_str=read["config"]["pattern"], mergeable_ranks=ranks, special_tokens={})
 
 
 def _from_tiktoken(name: str) -> tiktoken.Encoding:

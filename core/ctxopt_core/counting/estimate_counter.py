@@ -10,23 +10,41 @@ from functools import cache
 from ctxopt_core.counting.split_points import longest_fitting, part_of
 
 _DEFAULT = "cl100k_base"
-# Costs are whole numbers, in hundredths of a token, so that sums are exact. They were fitted to `cl100k_base` and
-# `o200k_base`; `test_estimate_counter.py` says how far they may be off in each language.
+# Costs are whole numbers, in hundredths of a token, so that sums are exact. The default was fitted to `o200k_base`,
+# `cl100k_base`, Tekken and Qwen 3.5, whichever needs most, the other to `o200k_base` alone; how far they may be off in
+# each language, `test_estimate_counter.py` says.
 _TOKEN = 100
 _UNLISTED = "unlisted"
 # The cost of a run of up to so many characters, the second number; the last number is the cost of each further one.
-_KINDS = {
+_NEWER_KINDS = {
+    "hex": (0, 0, 80),
     "dense": (0, 0, 80),
     "word": (100, 4, 35),
     "capitals": (100, 2, 50),
     "digits": (100, 2, 50),
     "number": (200, 3, 50),
+    "end_of_line": (0, 1, 6),
+    "column": (200, 16, 6),
     "blanks": (100, 16, 6),
     "space": (0, 1, 0),
+    "returns": (100, 4, 25),
     "lines": (100, 2, 50),
     "signs": (30, 0, 60),
 }
-# The characters; the cost of one in cl100k_base or o200k_base, whichever is higher; the cost of one in o200k_base.
+# Where another vocabulary needs more: Tekken and Qwen take digits one by one, and Tekken has no token for two carriage
+# returns, for blanks before a line break, or for most strings of signs or capitals.
+_KINDS = {
+    **_NEWER_KINDS,
+    "hex": (0, 0, 92),
+    "capitals": (100, 2, 65),
+    "digits": (0, 0, 100),
+    "number": (100, 1, 100),
+    "end_of_line": (100, 1, 10),
+    "blanks": (100, 8, 7),
+    "returns": (0, 0, 100),
+    "signs": (30, 0, 70),
+}
+# The characters; the cost of one in the vocabulary that needs most; the cost of one in o200k_base.
 _SCRIPTS = {
     "latin": ("\u00aa-\u00ff", 150, 70),
     "latin_extended": ("\u0100-\u024f", 200, 115),
@@ -45,33 +63,39 @@ _SCRIPTS = {
     "telugu": ("\u0c00-\u0c7f", 215, 53),
     "kannada": ("\u0c80-\u0cff", 215, 50),
     "malayalam": ("\u0d00-\u0d7f", 195, 45),
+    "sinhala": ("\u0d80-\u0dff", 320, 95),
     "thai": ("\u0e00-\u0e7f", 115, 55),
     "georgian": ("\u10a0-\u10ff", 225, 42),
-    "khmer": ("\u1780-\u17ff", 185, 70),
+    "khmer": ("\u1780-\u17ff", 300, 70),
     "kana": ("\u3040-\u30ff", 110, 85),
     "han": ("\u4e00-\u9fff", 165, 108),
     "hangul": ("\uac00-\ud7a3", 160, 106),
     "punctuation": ("\u2000-\u206f\u3000-\u303f\uff00-\uffef", 200, 150),
-    "emoji": ("\U0001f000-\U0001faff", 300, 250),
+    "emoji": ("\U0001f000-\U0001faff", 400, 250),
 }
 _RUNS = (
-    # Keys, hashes and base64: long, and with a digit early on.
-    r"(?P<dense>(?=[A-Za-z+/=_-]{0,23}[0-9])[A-Za-z0-9+/=_-]{24,})",
+    # Hashes, keys and base64: long, and with a digit early on.
+    r"(?P<hex>(?![0-9]{24})(?=[A-Fa-f-]{0,23}[0-9])[A-Fa-f0-9-]{24,}(?![A-Za-z+/=_]))",
+    r"(?P<dense>(?![0-9]{24})(?=[A-Za-z+/=_-]{0,23}[0-9])[A-Za-z0-9+/=_-]{24,})",
     r"(?P<word>[A-Z]?[a-z]+)",
     r"(?P<capitals>[A-Z]+)",
     r"(?P<digits>[0-9]+)",
     # Unlike a word, a number does not take in the space before it.
     r"(?P<number> [0-9]+)",
+    r"(?P<end_of_line>[ \t]+(?=[\r\n]))",
+    # As above, before a number.
+    r"(?P<column>[ \t]{2,}(?=[0-9]))",
     r"(?P<blanks>[ \t]{2,}|\t)",
     r"(?P<space> )",
-    r"(?P<lines>[\r\n]+)",
+    r"(?P<returns>\r[\r\n]*)",
+    r"(?P<lines>\n+)",
     r"(?P<signs>[!-/:-@\[-`{-~]+)",
 )
 _LISTED = "".join(characters for characters, _, _ in _SCRIPTS.values())
 _Costs = Mapping[str, tuple[int, int, int]]
 _COSTS: Mapping[str, _Costs] = {
     "cl100k_base": {**_KINDS, **{script: (0, 0, higher) for script, (_, higher, _) in _SCRIPTS.items()}},
-    "o200k_base": {**_KINDS, **{script: (0, 0, newer) for script, (_, _, newer) in _SCRIPTS.items()}},
+    "o200k_base": {**_NEWER_KINDS, **{script: (0, 0, newer) for script, (_, _, newer) in _SCRIPTS.items()}},
 }
 
 
@@ -84,9 +108,10 @@ class EstimateCounter:
     estimates.
 
     Args:
-        like: The vocabulary that is estimated. Of the two that are bundled, `cl100k_base`, the default, needs more
-            tokens outside English; the estimate then covers both. Newer models have vocabularies like `o200k_base`,
-            which needs a third to a fifth of the tokens for Hindi, Tamil or Georgian.
+        like: The vocabulary that is estimated. `cl100k_base`, the default, needs most tokens outside English; the
+            estimate then covers all published vocabularies of that size, some of which take digits one by one. Those
+            like `o200k_base` need a third of the tokens for digits, and a third to a fifth for Hindi, Tamil or
+            Georgian.
 
     Raises:
         ValueError: `like` is another vocabulary.

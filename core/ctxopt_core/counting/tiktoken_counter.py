@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ctxopt_core.counting.encodings import BUNDLED_ENCODINGS, fast_count_of, load_encoding
+from ctxopt_core.counting.conservative import CONSERVATIVE_ENCODINGS
+from ctxopt_core.counting.encodings import ADDITIVE_ENCODINGS, fast_count_of, load_encoding
 from ctxopt_core.counting.split_points import (
     PIECE,
     cut_after,
@@ -18,7 +19,7 @@ from ctxopt_core.counting.split_points import (
 from ctxopt_core.runtime.text_cache import CountCache, shared_cache
 from ctxopt_core.text.surrogates import has_surrogates, index_before_joining, joined_surrogates
 
-# Bytes of the longest token in both bundled vocabularies, a run of spaces.
+# Bytes of the longest token in all additive vocabularies, a run of spaces.
 LONGEST_TOKEN_BYTES = 128
 # Characters. A string without a safe cut is read in windows: one of this size first, then larger ones.
 _WINDOW = 2 * PIECE
@@ -60,9 +61,7 @@ class TiktokenCounter:
         'The capital of'
     """
 
-    __slots__ = ("_bundled", "_cache", "cached_count", "name")
-
-    exact = True
+    __slots__ = ("_cache", "_is_additive", "cached_count", "exact", "name")
 
     def __init__(self, name: str = "o200k_base", *, cache: CountCache | None = None) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -71,7 +70,8 @@ class TiktokenCounter:
         self.name = name.strip()
         self._cache = shared_cache(self.name) if cache is None else cache
         self.cached_count = self._cache.get
-        self._bundled = self.name in BUNDLED_ENCODINGS
+        self.exact = self.name not in CONSERVATIVE_ENCODINGS
+        self._is_additive = self.name in ADDITIVE_ENCODINGS
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -92,7 +92,7 @@ class TiktokenCounter:
         cached = self.cached_count(text)
         if cached is not None:
             return cached
-        if len(text) > PIECE and self._bundled:
+        if len(text) > PIECE and self._is_additive:
             tokens = sum(self._count_piece(text[start:stop]) for start, stop in pieces(text))
         else:
             tokens = self._count_at_once(text)
@@ -106,12 +106,12 @@ class TiktokenCounter:
         length = len(text)
         if (length if text.isascii() else length * 4) <= limit:
             return False
-        if self._bundled and length > limit * LONGEST_TOKEN_BYTES:
+        if self._is_additive and length > limit * LONGEST_TOKEN_BYTES:
             return True
         cached = self.cached_count(text)
         if cached is not None:
             return cached > limit
-        if length <= PIECE or not self._bundled:
+        if length <= PIECE or not self._is_additive:
             return self.count(text) > limit
         total = 0
         for start, stop in pieces(text):
@@ -138,7 +138,7 @@ class TiktokenCounter:
     def _longest(self, text: str, limit: int, *, from_end: bool) -> int:
         if not text or limit <= 0:
             return 0
-        within = part_of(text, limit * LONGEST_TOKEN_BYTES, from_end=from_end) if self._bundled else text
+        within = part_of(text, limit * LONGEST_TOKEN_BYTES, from_end=from_end) if self._is_additive else text
         if not has_surrogates(within):
             return self._longest_tokenized(within, limit, from_end=from_end)
         joined = joined_surrogates(within)
@@ -150,7 +150,7 @@ class TiktokenCounter:
     def _longest_tokenized(self, text: str, limit: int, *, from_end: bool) -> int:
         in_order = pieces_from_end if from_end else pieces
         left, length = limit, 0
-        for start, stop in in_order(text) if self._bundled else [(0, len(text))]:
+        for start, stop in in_order(text) if self._is_additive else [(0, len(text))]:
             piece = text[start:stop]
             tokens = self._tokens_at_one_end(piece, left, from_end=from_end)
             if len(tokens) > left:
@@ -161,7 +161,7 @@ class TiktokenCounter:
 
     def _tokens_at_one_end(self, piece: str, limit: int, *, from_end: bool) -> list[int]:
         """Return all tokens of a piece, or more than `limit` of the first or of the last."""
-        for characters in _CHARACTERS_PER_TOKEN if self._bundled else ():
+        for characters in _CHARACTERS_PER_TOKEN if self._is_additive else ():
             if from_end:
                 part = piece[cut_before(piece, len(piece) - characters * limit) :]
             else:
@@ -183,7 +183,7 @@ class TiktokenCounter:
         """Return one end of a piece that clearly has more than `limit` tokens, or all of it, and its tokens."""
         enough = limit + _UNSETTLED_TOKENS
         width = _WINDOW
-        while 2 * width < len(piece) and self._bundled:
+        while 2 * width < len(piece) and self._is_additive:
             read = part_of(piece, width, from_end=from_end)
             tokens = self._encode(read)
             if len(tokens) > enough:

@@ -13,13 +13,16 @@ from ctxopt_core.fitting.measured_request import MeasuredRequest, measure_needs
 from ctxopt_core.fitting.options import PROTECTABLE, FitOptions
 from ctxopt_core.fitting.request_renderer import Draft
 from ctxopt_core.history.policy import HistoryPolicy
+from ctxopt_core.history.shrink_turn import least_after
 from ctxopt_core.history.trim import summarized
 from ctxopt_core.history.trimming import Trimming, without_loose_results
 
 _ROUNDS = 16  # times that a request is tightened: each takes what it is over, so two or three are the rule
 _WORTH_FILLING = 16  # tokens: less is about one short sentence, and a component is not cut again for it
 _LEAST_RATE = 0.25  # rendered tokens for one of a component: a renderer that shows less than a quarter is not believed
-_QUERY: tuple[Component, ...] = ("query",)
+# Of what may be cut, the part up to which the question is sent whole. The rest is for the system prompt, documents and
+# earlier turns: a question with less around it is most often a pasted text, of which head and tail say what is asked.
+_QUESTION_FIRST = 0.75
 _EASIEST_FIRST: tuple[Component, ...] = ("documents", "history", "system", "query")
 
 
@@ -48,6 +51,7 @@ class ComponentCuts:
         self._packing = Packing()
         self._trimming = Trimming()
         self._needs = measure_needs(measured)
+        self._least_of_current = 0  # tokens of the current exchange at least, where it has to be shrunk
         self._allowed: dict[Component, int] = {}
         self._cut: Mapping[Component, Callable[[int], object]] = {
             "system": self._cut_system,
@@ -59,24 +63,64 @@ class ComponentCuts:
     def allocated(self) -> Allocation:
         """Divide the budget among the components; those that are protected get what they need.
 
+        The question comes before the shares, and the current exchange always gets the least that it can have.
+
         Raises:
             UnfittableError: What is protected does not fit.
         """
         protected: tuple[Component, ...] = tuple(name for name in PROTECTABLE if name in self._options.protect)
-        held = sum(self._needs[name] for name in protected)
-        available = self.measured.available
-        if available <= 0 or held > available:
+        given: dict[Component, int] = {name: self._needs[name] for name in protected}
+        left = self.measured.available - sum(given.values())
+        if self.measured.available <= 0 or left < 0:
             raise UnfittableError
-        if "query" not in protected and self._query_holds_attachments and self._needs["query"] <= available - held:
+        allocation = self._allocated_beside(given)
+        short = allocation.query < self._needs["query"]
+        if short or allocation.history < min(self._needs["history"], self._current_exchange):
+            self._least_of_current = self._least_after_query()
+            question, exchange = self._before_shares(left)
+            if short:
+                allocation = self._allocated_beside({**given, "query": question})
+            if allocation.history < exchange:
+                allocation = self._allocated_beside({**given, "query": question, "history": exchange})
+        return allocation
+
+    def _allocated_beside(self, given: Mapping[Component, int]) -> Allocation:
+        """Return the allocation in which some components have an amount already, and the rest is divided."""
+        missing = {name: max(0, need - given.get(name, 0)) for name, need in self._needs.items()}
+        rest = allocate(self.measured.available - sum(given.values()), missing, self._shares)
+        return replace(rest, **{name: rest[name] + tokens for name, tokens in given.items()})
+
+    def _before_shares(self, left: int) -> tuple[int, int]:
+        """Return what the question and the current exchange get before the shares, of what the protected parts leave.
+
+        The question gets what it needs up to three quarters of what is left beside the least of the exchange, or half
+        of the budget. One that needs more is shortened in any case, so the exchange may have half of that.
+        """
+        need, least = self._needs["query"], self._least_of_current
+        if "query" in self._options.protect or (self._query_holds_attachments and need <= left):
             # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
-            protected += _QUERY
-            held += self._needs["query"]
-        free: dict[Component, int] = {name: 0 if name in protected else need for name, need in self._needs.items()}
-        allocation = allocate(available - held, free, self._shares)
-        return replace(allocation, **{name: self._needs[name] for name in protected})
+            return need, least
+        room = max(0, left - least)
+        most = min(room, max(int(room * _QUESTION_FIRST), self.measured.limit // 2))
+        if need <= most:
+            return need, least
+        more = min(most // 2, max(0, self._current_exchange - least))
+        return most - more, least + more
+
+    @property
+    def _current_exchange(self) -> int:
+        """Tokens of what follows the query."""
+        query, conversation = self.measured.query, self.measured.conversation
+        return 0 if query is None else sum(map(conversation.cost, range(query + 1, len(conversation))))
+
+    def _least_after_query(self) -> int:
+        query = self.measured.query
+        return 0 if query is None else least_after(self.measured.conversation, query, self.measured.capped)
 
     def cut_texts(self, allocation: Allocation) -> Allocation:
         """Cut query and system prompt. Where nothing would be left of one it takes from documents and history.
+
+        The question gives way where nothing would be left of the system prompt.
 
         Returns:
             The allocation; another one where they took more than it gives them.
@@ -84,16 +128,17 @@ class ComponentCuts:
         Raises:
             UnfittableError: Nothing is left of one of them, even with all that there is.
         """
-        available = self.measured.available
-        if not _widened(self._cut_query, allocation.query, available):
+        most = self.measured.available - self._least_of_current
+        if not _widened(self._cut_query, allocation.query, most):
             raise UnfittableError
-        if not _widened(self._cut_system, allocation.system, available - self._query.tokens):
-            raise UnfittableError
+        if not _widened(self._cut_system, allocation.system, most - self._query.tokens):
+            gives_way = "query" not in self._options.protect and _widened(self._cut_system, allocation.system, most)
+            if not gives_way or not self._cut_query(most - self._system.tokens):
+                raise UnfittableError
         used: dict[Component, int] = {"query": self._query.tokens, "system": self._system.tokens}
         if used["query"] <= allocation.query and used["system"] <= allocation.system:
             return allocation
-        others: dict[Component, int] = {name: 0 if name in used else need for name, need in self._needs.items()}
-        return replace(allocate(available - sum(used.values()), others, self._shares), **used)
+        return self._allocated_beside({**used, "history": self._least_of_current})
 
     def cut_documents_and_history(self, allocation: Allocation) -> None:
         """Pack the documents, then trim the conversation; each also gets what is left of those before it.
@@ -201,6 +246,14 @@ class ComponentCuts:
             "history": self._trimming.tokens,
         }
 
+    @property
+    def _state(self) -> tuple[TextCut, TextCut, Packing, Trimming, dict[Component, int]]:
+        return self._system, self._query, self._packing, self._trimming, dict(self._allowed)
+
+    @_state.setter
+    def _state(self, state: tuple[TextCut, TextCut, Packing, Trimming, dict[Component, int]]) -> None:
+        self._system, self._query, self._packing, self._trimming, self._allowed = state
+
     def _cut_query(self, allowed: int) -> bool:
         """Cut the query again; return whether anything of it is left, else it stays as it was."""
         self._allowed["query"] = allowed
@@ -226,17 +279,20 @@ class ComponentCuts:
         self._allowed["history"] = allowed
         self._trimming = self._trimmed_by(self._options.history)
 
-    def _trimmed_by(self, policy: HistoryPolicy) -> Trimming:
-        asked = self._options.ranking_query or self.measured.query_text
-        return trim_to(self.measured, self._allowed["history"], policy, asked, self._needs, self._shares)
+    def _trimmed_by(self, policy: HistoryPolicy, summary_tokens: int | None = None) -> Trimming:
+        asked, allowed = self._options.ranking_query or self.measured.query_text, self._allowed["history"]
+        return trim_to(self.measured, allowed, policy, asked, self._needs, self._shares, summary_tokens)
 
     def _cut_further(self, over: int) -> bool:
         for name in _EASIEST_FIRST:
             before = self._used[name]
             if before and name not in self._options.protect:
-                self._cut[name](before - over)
-                if self._used[name] < before:
-                    return True
+                for allowed in (before - over, before // 2):
+                    state = self._state
+                    self._cut[name](allowed)
+                    if self._used[name] < before:
+                        return True
+                    self._state = state
         return False
 
     def _may_grow(self, name: Component) -> bool:
@@ -249,11 +305,11 @@ class ComponentCuts:
 
     def _try_cut(self, name: Component, allowed: int) -> bool:
         """Cut a component again; take that back and return False if it then holds less or the whole no longer fits."""
-        before, used = (self._system, self._query, self._packing, self._trimming, dict(self._allowed)), self._used[name]
+        before, used = self._state, self._used[name]
         self._cut[name](allowed)
         if self._used[name] >= used and self._whole() <= self.measured.limit:
             return True
-        self._system, self._query, self._packing, self._trimming, self._allowed = before
+        self._state = before
         return False
 
     def _draft(self) -> Draft:

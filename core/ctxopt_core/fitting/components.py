@@ -1,7 +1,7 @@
 """Cut one component of a request to an allowance in tokens: system prompt, query, documents, history.
 
-System prompt and query are cut at sentence borders and never reordered. Everything here returns a new value;
-`ComponentCuts` decides which component is cut, and to how much.
+System prompt and query are cut at sentence borders and never reordered; of the query head and tail stay. Everything
+here returns a new value; `ComponentCuts` decides which component is cut, and to how much.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def _without_attachments(measured: MeasuredRequest, index: int) -> int:
 def cut_query(measured: MeasuredRequest, allowed: int) -> TextCut | None:
     """Truncate the query to at most `allowed` tokens.
 
-    A query that the request gives itself is cut to its longest prefix of whole sentences, its entries in proportion. A
-    query that is a message keeps its head and its tail around a marker, since the question often stands at the end.
+    It keeps its head and its tail around a marker, since the question often stands at the end; of several entries each
+    does, in proportion.
 
     Returns:
         None when nothing of the query would be left: an empty query is never sent.
@@ -124,7 +124,7 @@ def cut_query(measured: MeasuredRequest, allowed: int) -> TextCut | None:
         entries = measured.request.query_texts
         texts = entries
         if sum(map(count, entries)) > allowed:
-            texts = tuple(truncate_entries(entries, max(0, allowed), measured.capped))
+            texts = tuple(truncate_entries(entries, max(0, allowed), measured.capped, side="middle"))
             if any(map(str.strip, entries)) and not any(map(str.strip, texts)):
                 return None
         return TextCut(texts=texts, tokens=sum(map(count, texts)))
@@ -158,10 +158,12 @@ def trim_to(
     ranking_query: str,
     needs: Mapping[Component, int],
     shares: Shares,
+    summary_tokens: int | None = None,
 ) -> Trimming:
     """Trim the conversation to at most `allowed` tokens, its system messages and the query aside.
 
-    `needs` and `shares` say what a stable prefix may always use, whatever the other components need at this request.
+    `needs` and `shares` say what a stable prefix may always use, whatever the other components need at this request;
+    `summary_tokens`, what the placeholder with the summary has, where it is written.
     """
     return trim(
         measured.conversation,
@@ -170,7 +172,8 @@ def trim_to(
         policy=policy,
         query=measured.query,
         ranking_query=ranking_query,
-        stable_limit=_stable_limit(measured, needs, shares) if policy.moves_in_steps else None,
+        stable_limit=_stable_limit(measured, needs, shares) if policy.moves_in_steps or policy.summarizes else None,
+        summary_tokens=summary_tokens,
     )
 
 

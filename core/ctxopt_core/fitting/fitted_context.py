@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from ctxopt_core.displayed import Displayed, html_with_content
 from ctxopt_core.documents.packing import Packing
 from ctxopt_core.history.trimming import Trimming, kept_items
-from ctxopt_core.messages.message import Message
-from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE
+from ctxopt_core.messages.message import Message, TextSource, ToolResult
 from ctxopt_core.reports.fit_report import FitReport
 from ctxopt_core.request import ContextRequest
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
@@ -58,7 +58,7 @@ class FittedContext(Displayed):
             history,
             self.history,
             shortened=lambda index, cut: shortened_message(history[index], cut),
-            placeholder=lambda text, _: Message(role=PLACEHOLDER_ROLE, content=text, synthetic=True),
+            placeholder=lambda text, _: Message(role=self.history.placeholder_role, content=text, synthetic=True),
         )
         return tuple(kept)
 
@@ -83,25 +83,55 @@ def shortened_message(message: Message, cut: Shortened) -> Message:
         calls = enumerate(message.tool_calls)
         shorter = (replace(call, arguments=cut.arguments.get(i, call.arguments)) for i, call in calls)
         message = replace(message, tool_calls=tuple(shorter))
-    if message.tool_results:
-        message = _with_moved_results(message, cut)
     texts = tuple(text for text in cut.texts if text)
+    stays = _Stays.of(message, cut)
+    message = replace(
+        message,
+        verbatim=tuple(compress(message.verbatim, stays.verbatim)),
+        attachments=tuple(compress(message.attachments, stays.attachments)),
+        tool_results=tuple(map(stays.moved_result, message.tool_results)),
+        sources=tuple(map(stays.moved_source, stays.sources)),
+    )
     if not cut.attachments_omitted:
         content = texts[0] if isinstance(message.content, str) and texts else texts
         return replace(message, content=content or "")
-    fixed = tuple(attachment for attachment in message.attachments if attachment.fixed)
-    return replace(message, content=(*texts, ATTACHMENT_OMITTED), attachments=fixed)
+    return replace(message, content=(*texts, ATTACHMENT_OMITTED))
 
 
-def _with_moved_results(message: Message, cut: Shortened) -> Message:
-    """Return a copy whose results point to their texts and attachments once the others are gone."""
-    texts = [bool(text) for text in cut.texts]
-    attachments = [attachment.fixed or not cut.attachments_omitted for attachment in message.attachments]
-    moved = (
-        replace(result, texts=_moved(result.texts, texts), attachments=_moved(result.attachments, attachments))
-        for result in message.tool_results
-    )
-    return replace(message, tool_results=tuple(moved))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stays:
+    """Which parts of a message stay in its copy, so that what points to them can be moved."""
+
+    texts: Sequence[bool]
+    verbatim: Sequence[bool]
+    attachments: Sequence[bool]
+    sources: Sequence[TextSource]
+
+    @classmethod
+    def of(cls, message: Message, cut: Shortened) -> _Stays:
+        sources = [source for source in message.sources if any(cut.texts[i] for i in source.texts)]
+        gone = {i for source in message.sources if source not in sources for i in source.verbatim}
+        attachments: list[bool] = []
+        for attachment in message.attachments:
+            omitted = sum(not stays for stays in attachments)
+            attachments.append(attachment.fixed or not cut.omits_attachment(omitted))
+        return cls(
+            texts=[bool(text) for text in cut.texts],
+            verbatim=[i not in gone for i in range(len(message.verbatim))],
+            attachments=attachments,
+            sources=sources,
+        )
+
+    def moved_result(self, result: ToolResult) -> ToolResult:
+        return replace(
+            result,
+            texts=_moved(result.texts, self.texts),
+            verbatim=_moved(result.verbatim, self.verbatim),
+            attachments=_moved(result.attachments, self.attachments),
+        )
+
+    def moved_source(self, source: TextSource) -> TextSource:
+        return TextSource(texts=_moved(source.texts, self.texts), verbatim=_moved(source.verbatim, self.verbatim))
 
 
 def _moved(positions: range, stays: Sequence[bool]) -> range:

@@ -59,7 +59,10 @@ class MeasuredRequest:
         """The whole query, as one text to rank by."""
         if self.query is None:
             return "\n".join(self.request.query_texts)
-        return "\n".join(self.conversation.message(self.query).texts)
+        message = self.conversation.message(self.query)
+        # What is sent with the question is not what is asked, unless there is nothing else.
+        positions = message.own if message.sources else range(len(message.texts))
+        return "\n".join(message.texts[i] for i in positions or range(len(message.texts)))
 
     @property
     def only_messages(self) -> bool:

@@ -92,8 +92,8 @@ class RequestSettings(TypedDict, total=False):
     Attributes:
         context_window: Input and answer together, in tokens; overrides what the model says.
         max_input_tokens: The most that a request may have, in tokens.
-        output_reserve: Tokens kept free for the answer; by default the model's own limit of answers, else 4,096 but at
-            most an eighth of the window.
+        output_reserve: Tokens kept free for the answer; by default the answer limit that goes with a request, whatever
+            its size, else 4,096 but at most an eighth of the window.
         safety_margin: Further tokens kept free.
         target_tokens: A custom limit, in tokens.
         trigger: The part of the input budget from which on requests are cut; see `ctxopt_core.ContextBudget`.

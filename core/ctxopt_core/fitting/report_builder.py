@@ -50,6 +50,8 @@ def report_of_cut(
     trimming = cut.draft.trimming
     if measured.conversation.system_scan_bounded:
         notes += ("so long a conversation was searched for system messages at its two ends only",)
+    if _question_is_shorter(measured, cut):
+        notes += ("the question was shortened: it needs more than what may not be cut leaves it",)
     return FitReport(
         unchanged=False,
         counted_after=cut.whole,
@@ -69,6 +71,14 @@ def report_of_cut(
         **_sections(measured, cut.measured),
         **_common(measured, budget),
     )
+
+
+def _question_is_shorter(measured: MeasuredRequest, cut: Cut) -> bool:
+    if measured.query is None:
+        return tuple(cut.draft.query) != tuple(measured.request.query_texts)
+    left = cut.draft.shortened.get(measured.query)
+    # The results beside it may go by themselves.
+    return left is not None and (cut.used["query"] < cut.measured.conversation.cost(measured.query))
 
 
 def _common(measured: MeasuredRequest, budget: ContextBudget) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments, attachment_tokens
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message_views import SYSTEM_ROLES
-from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE
 from ctxopt_core.providers.rules import rules_of
 from ctxopt_core.providers.tool_schemas import WITH_SYSTEM, json_tokens
 from ctxopt_core.request import ContextRequest
@@ -197,7 +196,7 @@ def conversation_tokens(conversation: CountedConversation, trimming: Trimming, c
         cut = shortened.get(index)
         tokens += conversation.cost(index) if cut is None else cut.tokens
     if trimming.placeholder is not None:
-        tokens += _message(counter, PLACEHOLDER_ROLE, trimming.placeholder)
+        tokens += _message(counter, trimming.placeholder_role, trimming.placeholder)
     return tokens
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ctxopt_core.formats.content_blocks import text_of
 from ctxopt_core.formats.openai_messages import (
+    compacts_openai,
     message_from_openai,
     placeholder_openai,
     plain_openai,
@@ -19,6 +19,7 @@ from ctxopt_core.formats.openai_messages import (
     shortened_openai,
     stated_role,
 )
+from ctxopt_core.formats.part_kinds import text_of
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.message_views import LazyMessages
@@ -32,7 +33,7 @@ class AnthropicMessages(LazyMessages[Mapping[str, Any]]):
     __slots__ = ()
 
     def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
-        super().__init__(mappings, message_from_anthropic, plain_openai, stated_role)
+        super().__init__(mappings, message_from_anthropic, plain_openai, stated_role, compacts_openai)
 
 
 def message_from_anthropic(mapping: Mapping[str, Any]) -> Message:
@@ -60,16 +61,23 @@ def fitted_anthropic(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) 
     """
     found: list[Mapping[str, Any]] = []
     before = -1
+
+    def add(mapping: Mapping[str, Any]) -> None:
+        if role_of(mapping) in _SPEAKERS and role_of(found[-1]) == role_of(mapping):
+            found[-1] = {**found[-1], "content": [*_blocks(found[-1]), *_blocks(mapping)]}
+        else:
+            found.append(mapping)
+
     for index in trimming.kept:
         cut = trimming.shortened.get(index)
         mapping = mappings[index] if cut is None else shortened_anthropic(mappings[index], cut)
-        if found and before != index - 1 and role_of(mapping) in _SPEAKERS and role_of(found[-1]) == role_of(mapping):
-            found[-1] = {**found[-1], "content": [*_blocks(found[-1]), *_blocks(mapping)]}
+        if found and before != index - 1:
+            add(mapping)
         else:
             found.append(mapping)
         before = index
         if trimming.placeholder is not None and index == trimming.placeholder_after:
-            found.append(placeholder_anthropic(trimming.placeholder))
+            add(placeholder_anthropic(trimming.placeholder, trimming.placeholder_role))
             before = -1
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from ctxopt_core.formats.content_blocks import CALL_KINDS, RESULT_KIND, TEXT_KINDS, kind_of
+from ctxopt_core.formats.part_kinds import CALL_KINDS, RESULT_KIND, TEXT_KINDS, kind_of
 from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS
 from ctxopt_core.providers.tool_schemas import RESPONSE_FORMATS, SCHEMA_LISTS
 

@@ -6,36 +6,41 @@ Bytes in base64 and addresses are never counted as text.
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxopt_core.formats.media import facts_of
-from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of
-from ctxopt_core.messages.message import Attachment, AttachmentKind, ToolCall, ToolResult
-from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
-
-TEXT_KINDS = frozenset({"text", "input_text", "output_text"})
-ATTACHMENT_KINDS: Mapping[str, AttachmentKind] = {
-    **dict.fromkeys(("image", "image_url", "input_image", "image_generation_call", "computer_screenshot"), "image"),
-    **dict.fromkeys(("audio", "input_audio"), "audio"),
-    **dict.fromkeys(("file", "input_file", "document", "text-plain"), "file"),
-    "video": "video",
-    "media": "other",
-}
-CALL_KINDS = frozenset(
-    {"tool_use", "tool_call", "tool_call_chunk", "function_call", "custom_tool_call", "invalid_tool_call"}
+from ctxopt_core.formats.part_kinds import (
+    ATTACHMENT_KINDS,
+    CALL_KINDS,
+    READ_RESULTS,
+    TEXT_KINDS,
+    THOUGHT_KINDS,
+    answered_by,
+    answers_in_order,
+    holds_media,
+    is_attachment,
+    is_compaction,
+    is_readable,
+    is_result,
+    kind_of,
+    sealed_call_id,
+    server_call_id,
+    source_texts,
+    text_of,
+    texts_inside,
+    unwrapped,
 )
-RESULT_KIND = "tool_result"
-MEDIA_KEYS = frozenset({"data", "base64", "url", "file_id", "source"})
-_UNTYPED = ("text", "image", "document", "video", "audio")
-THOUGHT_KINDS = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_UNREAD_KEYS = frozenset({"cache_control", "index", "extras"})
-_SEALED_KEYS = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
-_LONGEST_MEDIA_TYPE = 200  # characters of a data URI in which `;base64,` is looked for; no media type is longer
+from ctxopt_core.formats.sealed import sealed_attachment, sealed_characters
+from ctxopt_core.formats.tool_calls import ARGUMENT_KEYS, call_of
+from ctxopt_core.formats.verbatim import verbatim_texts
+from ctxopt_core.messages.message import Attachment, Message, TextSource, ToolCall, ToolResult
+
 _BESIDE_CONTENT = ("refusal", "reasoning_content", "reasoning")
+_REDACTED = "redacted_thinking"
+_TEXT_KEYS = {"type", "text"}
+_NOT_TOLD = frozenset({"type", "text", "id", "mime_type", "media_type", "source_type"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +48,16 @@ class Content:
     """A content, taken apart.
 
     Args:
-        texts: The text parts, in order, those inside results among them.
+        texts: The text parts, in order, those inside results and sources among them.
         verbatim: Other text that is sent and may not be cut: reasoning, citations, server tool calls and results.
-        attachments: Images, audio, video and files.
+        attachments: Images, audio, video and files, and what sealed text costs.
         calls: The tool calls in the content.
         results: The tool results in the content, and which of the other fields are theirs.
+        sources: Search results, documents and files that are sent as text, and which of the other fields are theirs.
         thinks: Whether there is reasoning in the content, readable or not, or a signature on one of the calls.
+        compacts: Whether a provider's compaction is in it.
+        server_calls: The ids of the provider's own calls that no result in the content answers.
+        server_results: The ids that results in the content answer, of calls that are not in it.
     """
 
     texts: tuple[str, ...] = ()
@@ -56,7 +65,47 @@ class Content:
     attachments: tuple[Attachment, ...] = ()
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
+    sources: tuple[TextSource, ...] = ()
     thinks: bool = False
+    compacts: bool = False
+    server_calls: tuple[str, ...] = ()
+    server_results: tuple[str, ...] = ()
+
+    def message(
+        self,
+        role: str,
+        given: object = None,
+        *,
+        calls: Sequence[ToolCall] = (),
+        beside: Sequence[str] = (),
+        sealed_beside: object = None,
+        **fields: Any,
+    ) -> Message:
+        """Return the view of a message with this content.
+
+        Args:
+            role: Who speaks.
+            given: The content as it was given: a string stays one.
+            calls: The calls beside the content; those in the content are repetitions where the ids are the same.
+            beside: Texts that are sent beside the content.
+            sealed_beside: What is sent beside the content and may be sealed.
+            fields: Other fields of the view.
+        """
+        known = {call.id for call in calls}
+        is_user, is_model = role == "user", role == "assistant"
+        return Message(
+            role=role,
+            content=self.texts[0] if isinstance(given, str) and self.texts else self.texts,
+            verbatim=(*self.verbatim, *beside),
+            tool_calls=(*calls, *(call for call in self.calls if call.id not in known)),
+            tool_results=self.results if is_user else (),
+            attachments=(*self.attachments, *sealed_attachment(sealed_characters(sealed_beside))),
+            sources=self.sources,
+            server_calls=self.server_calls if is_model else (),
+            server_results=self.server_results if is_model else (),
+            compacts=self.compacts and is_model,
+            **fields,
+        )
 
 
 class ContentBuilder:
@@ -68,7 +117,10 @@ class ContentBuilder:
         self.attachments: list[Attachment] = []
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
-        self.thinks = False
+        self.sources: list[TextSource] = []
+        self.thinks = self.compacts = False
+        self._server_calls: list[str] = []
+        self._server_results: list[str] = []
 
     def content(self) -> Content:
         """Return the content. Where there is reasoning in it, the arguments of its calls are fixed."""
@@ -78,8 +130,36 @@ class ContentBuilder:
             attachments=tuple(self.attachments),
             calls=tuple(replace(call, fixed=True) for call in self.calls) if self.thinks else tuple(self.calls),
             results=tuple(self.results),
+            sources=tuple(self.sources),
             thinks=self.thinks,
+            compacts=self.compacts,
+            server_calls=tuple(self._server_calls),
+            server_results=tuple(self._server_results),
         )
+
+    def add_source(self, texts: Sequence[str], told: Sequence[str]) -> None:
+        """Add a search result, a document or a file that is sent as text, and what is told of it, such as its title."""
+        first, beside = len(self.texts), len(self.verbatim)
+        self.texts.extend(texts)
+        self.verbatim.extend(told)
+        inside = range(first, len(self.texts))
+        self.sources.append(TextSource(texts=inside, verbatim=range(beside, len(self.verbatim))))
+
+    def add_server_call(self, identity: str) -> None:
+        """Add the id of a call that the provider answers."""
+        self._server_calls.append(identity)
+
+    def add_answer(self, identity: str | None, *, in_order: bool) -> None:
+        """Add the id of a call that is answered here, which is closed where the call is in this content, too."""
+        own = next((call for call in self.calls if identity and call.id == identity), None)
+        if own is not None:
+            self.calls.remove(own)
+        elif identity in self._server_calls:
+            self._server_calls.remove(identity)
+        elif in_order and self._server_calls:
+            del self._server_calls[0]
+        elif identity:
+            self._server_results.append(identity)
 
 
 def take_apart(content: object) -> Content:
@@ -101,19 +181,6 @@ def take_apart(content: object) -> Content:
     return found.content()
 
 
-def put_together(content: object, cut: Shortened, calls: Sequence[ToolCall] = ()) -> Any:
-    """Return a content with the texts of `cut` in place of its texts, everything else as it was.
-
-    A part of which no text is left goes; the first attachment that is left out becomes a part that says so.
-
-    Args:
-        content: The content as it was given.
-        cut: The new texts and arguments.
-        calls: The calls of the message's view, where arguments are shortened.
-    """
-    return Assembly(cut, calls).content(content)
-
-
 def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts that are sent beside a message's content: a refusal, or reasoning that is sent back."""
     return tuple(text for key in _BESIDE_CONTENT if isinstance(text := mapping.get(key), str) and text)
@@ -121,8 +188,16 @@ def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _add(part: Any, found: ContentBuilder) -> None:
     kind = kind_of(part)
+    if isinstance(part, str):
+        found.texts.append(part)
+        return
+    readable, sent = 0, part
     if kind in TEXT_KINDS:
         found.texts.append(text_of(part))
+        if part.keys() == _TEXT_KEYS:
+            return
+    elif (inside := source_texts(part, kind)) is not None:
+        found.add_source(inside, _told(part))
     elif kind in ATTACHMENT_KINDS:
         inside = texts_inside(part)
         found.verbatim.extend(inside)
@@ -131,27 +206,66 @@ def _add(part: Any, found: ContentBuilder) -> None:
     elif kind in CALL_KINDS:
         found.calls.append(call_of(part))
         found.thinks = found.thinks or found.calls[-1].fixed
-    elif kind == RESULT_KIND and is_readable(part.get("content")):
-        _add_result(part, found)
+        sent = {key: value for key, value in part.items() if key not in ARGUMENT_KEYS}
+    elif kind in READ_RESULTS and is_readable(part.get(READ_RESULTS[kind])):
+        _add_result(part, kind, found)
+        return
     else:
-        found.thinks = found.thinks or kind in THOUGHT_KINDS
-        found.verbatim.extend(verbatim_texts(part, kind, found.attachments))
-        if holds_media(part, kind):
-            fixed = not is_attachment(part, kind)
-            found.attachments.append(Attachment(kind="other", fixed=fixed, facts=facts_of(part)))
+        readable = _add_sealed(part, kind, found)
+    characters = sealed_characters(sent)
+    if kind == _REDACTED:
+        found.attachments.extend(sealed_attachment(characters, small=0))
+    else:
+        found.attachments.extend(sealed_attachment(characters, readable=readable))
 
 
-def _add_result(part: Mapping[str, Any], found: ContentBuilder) -> None:
+def _add_sealed(part: Mapping[str, Any], kind: str, found: ContentBuilder) -> int:
+    """Add a part that may not be edited; return the bytes of its thoughts, which its signature seals, too."""
+    verbatim, attachments = len(found.verbatim), len(found.attachments)
+    texts = verbatim_texts(part, kind, found.attachments)
+    found.verbatim.extend(texts)
+    inner, inner_kind = unwrapped(part, kind)
+    thinks = inner_kind in THOUGHT_KINDS
+    found.thinks = found.thinks or thinks
+    found.compacts = found.compacts or is_compaction(part)
+    if is_result(inner, inner_kind):
+        identity = answered_by(inner, inner_kind)
+        found.add_answer(identity, in_order=answers_in_order(inner_kind))
+        found.results.append(
+            ToolResult(
+                call_id=identity,
+                texts=range(len(found.texts), len(found.texts)),
+                verbatim=range(verbatim, len(found.verbatim)),
+                attachments=range(attachments, len(found.attachments)),
+            )
+        )
+    elif identity := sealed_call_id(inner, inner_kind):
+        found.calls.append(ToolCall(id=identity, name=inner_kind, fixed=True))
+    elif identity := server_call_id(inner, inner_kind):
+        found.add_server_call(identity)
+    elif not thinks and holds_media(part, kind):
+        fixed = not is_attachment(part, kind)
+        found.attachments.append(Attachment(kind="other", fixed=fixed, facts=facts_of(part)))
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) if thinks else 0
+
+
+def _add_result(part: Mapping[str, Any], kind: str, found: ContentBuilder) -> None:
     texts, verbatim, attachments = len(found.texts), len(found.verbatim), len(found.attachments)
-    identity = part.get("tool_use_id")
-    inside = take_apart(part.get("content"))
+    identity = answered_by(part, kind)
+    inside = take_apart(part.get(READ_RESULTS[kind]))
     found.texts.extend(inside.texts)
-    found.verbatim.extend((str(identity or ""), *inside.verbatim))
+    found.verbatim.extend((identity or "", *inside.verbatim))
     found.verbatim.extend(text for call in inside.calls for text in (call.id or "", call.name, call.arguments))
     found.attachments.extend(inside.attachments)
+    found.attachments.extend(sealed_attachment(sealed_characters({**part, READ_RESULTS[kind]: None})))
+    found.add_answer(identity, in_order=False)
+    found.sources.extend(
+        TextSource(texts=_shifted(source.texts, texts), verbatim=_shifted(source.verbatim, verbatim + 1))
+        for source in inside.sources
+    )
     found.results.append(
         ToolResult(
-            call_id=identity if isinstance(identity, str) else None,
+            call_id=identity,
             texts=range(texts, len(found.texts)),
             verbatim=range(verbatim, len(found.verbatim)),
             attachments=range(attachments, len(found.attachments)),
@@ -159,145 +273,10 @@ def _add_result(part: Mapping[str, Any], found: ContentBuilder) -> None:
     )
 
 
-class Assembly:
-    """Puts contents together again. `content` uses up the texts: call it in the order in which they came apart."""
-
-    def __init__(self, cut: Shortened, calls: Sequence[ToolCall] = ()) -> None:
-        self._cut = cut
-        self._calls = ShortenedCalls(calls, cut.arguments)
-        self._seen: Counter[str | None] = Counter()
-        self._texts = iter(cut.texts)
-        self._is_marked = False
-
-    def content(self, content: object, text_kind: str = "text") -> Any:
-        """Return the next content; `text_kind` is the kind of a part that says that attachments were left out."""
-        if isinstance(content, str):
-            return next(self._texts, content) if content else content
-        if not isinstance(content, Sequence):
-            return content
-        return [left for part in content for left in self._left_of(part, text_kind)]
-
-    def _left_of(self, part: Any, text_kind: str) -> Iterator[Any]:
-        kind = kind_of(part)
-        if kind in TEXT_KINDS:
-            text = next(self._texts)
-            if text == text_of(part):
-                yield part
-            elif text:
-                yield text if isinstance(part, str) else {**part, "text": text}
-        elif kind == RESULT_KIND and is_readable(content := part.get("content")):
-            if not self._cut.results_omitted:
-                left = self.content(content)
-                yield part if left == content else {**part, "content": left}
-        elif kind in CALL_KINDS:
-            yield self._calls.of(part, self._seen) if self._calls else part
-        elif self._cut.attachments_omitted and is_attachment(part, kind):
-            if not self._is_marked:
-                yield {"type": text_kind, "text": ATTACHMENT_OMITTED}
-            self._is_marked = True
-        else:
-            yield part
+def _shifted(positions: range, by: int) -> range:
+    return range(positions.start + by, positions.stop + by)
 
 
-def kind_of(part: object) -> str:
-    """Return the type of a part; one that names none is recognized by its keys.
-
-    Raises:
-        TypeError: It is neither a string nor a mapping.
-    """
-    if isinstance(part, str):
-        return "text"
-    if isinstance(part, Mapping):
-        return str(part.get("type") or next((key for key in _UNTYPED if key in part), ""))
-    message = f"a part of a message's `content` must be a string or a mapping, got {type(part).__name__}"
-    raise TypeError(message)
-
-
-def is_attachment(part: Any, kind: str) -> bool:
-    """Return whether a part is an attachment that may be left out."""
-    if kind in ATTACHMENT_KINDS:
-        return not texts_inside(part)
-    if kind in THOUGHT_KINDS or kind.startswith("server_tool") or kind.endswith(RESULT_KIND):
-        return False
-    return kind not in TEXT_KINDS and kind not in CALL_KINDS and holds_media(part, kind)
-
-
-def holds_media(part: Any, kind: str) -> bool:
-    """Return whether a part of an unknown kind names something that is not text."""
-    return kind != "search_result" and not MEDIA_KEYS.isdisjoint(part)
-
-
-def text_of(part: Any) -> str:
-    """Return the text of a part that is text."""
-    text = part if isinstance(part, str) else part.get("text")
-    return text if isinstance(text, str) else ""
-
-
-def texts_inside(part: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts of a file that is sent as text; none where its bytes are sent."""
-    source = part.get("source")
-    source = source if isinstance(source, Mapping) else {}
-    kind = source.get("type")
-    if kind == "content":
-        content = source.get("content")
-        if isinstance(content, str):
-            return (content,) if content else ()
-        pieces = content if isinstance(content, Sequence) else ()
-        return tuple(text_of(piece) for piece in pieces if kind_of(piece) in TEXT_KINDS)
-    text = source.get("data") if kind == "text" else part.get("text")
-    return (text,) if isinstance(text, str) else ()
-
-
-def is_readable(content: object) -> bool:
-    """Return whether the content of a result is a string or a list of parts."""
-    if content is None or isinstance(content, str):
-        return True
-    return isinstance(content, Sequence) and all(isinstance(part, (str, Mapping)) for part in content)
-
-
-def verbatim_texts(part: Mapping[str, Any], kind: str, attachments: list[Attachment]) -> list[str]:
-    """Return the texts of a part that may not be cut; media inside it are added to `attachments`."""
-    if kind in ("thinking", "refusal"):
-        text = part.get(kind)
-        return [text] if isinstance(text, str) and text else []
-    if kind == "reasoning":
-        found = part.get("reasoning") or part.get("text")
-        summary = part.get("summary")
-        pieces = [found] if isinstance(found, str) else []
-        if isinstance(summary, Sequence) and not isinstance(summary, str):
-            pieces += [text_of(piece) for piece in summary if isinstance(piece, (str, Mapping))]
-        return [piece for piece in pieces if piece]
-    if kind == "redacted_thinking":
-        return []
-    left_out = MEDIA_KEYS | _SEALED_KEYS
-    sent = {
-        key: _sent(value, attachments)
-        for key, value in part.items()
-        if key not in _UNREAD_KEYS and not (key in left_out and isinstance(value, str))
-    }
-    return [json.dumps(sent, separators=(",", ":"), ensure_ascii=False, default=str)]
-
-
-def _sent(value: object, attachments: list[Attachment]) -> object:
-    """Return what of a nested value is sent as text; media inside it are added to `attachments`."""
-    if isinstance(value, (list, tuple)):
-        return [_sent(item, attachments) for item in value]
-    is_data_uri = isinstance(value, str) and value.startswith("data:") and ";base64," in value[:_LONGEST_MEDIA_TYPE]
-    if is_data_uri or isinstance(value, (bytes, bytearray, memoryview)):
-        attachments.append(Attachment(kind="other", fixed=True, facts=facts_of({"data": value})))
-        return ""
-    if not isinstance(value, Mapping):
-        return value
-    kind = value.get("type")
-    if isinstance(kind, str) and kind in ATTACHMENT_KINDS:
-        inside = texts_inside(value)
-        if not inside:
-            attachments.append(Attachment(kind=ATTACHMENT_KINDS[kind], fixed=True, facts=facts_of(value)))
-        return {"type": kind, "text": inside}
-    if any(isinstance(value.get(key), str) for key in ("data", "base64")):
-        attachments.append(Attachment(kind="other", fixed=True, facts=facts_of(value)))
-    return {
-        key: _sent(inner, attachments)
-        for key, inner in value.items()
-        if not (isinstance(inner, str) and key in _SEALED_KEYS)
-    }
+def _told(part: Mapping[str, Any]) -> list[str]:
+    """Return what is sent of a source beside its text: its title, its address, its context."""
+    return [value for key, value in part.items() if key not in _NOT_TOLD and isinstance(value, str) and value]

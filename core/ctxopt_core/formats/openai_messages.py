@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ctxopt_core.formats.assembly import put_together
 from ctxopt_core.formats.checks import FLAT_MESSAGE, check
-from ctxopt_core.formats.content_blocks import extra_texts, put_together, take_apart
+from ctxopt_core.formats.content_blocks import extra_texts, take_apart
+from ctxopt_core.formats.part_kinds import holds_compaction
 from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of, thinks_beside_content
 from ctxopt_core.history.trimming import Trimming, kept_items
 from ctxopt_core.messages.message import Message, ToolCall
@@ -26,7 +28,7 @@ class OpenAIMessages(LazyMessages[Mapping[str, Any]]):
     __slots__ = ()
 
     def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
-        super().__init__(mappings, message_from_openai, plain_openai, stated_role)
+        super().__init__(mappings, message_from_openai, plain_openai, stated_role, compacts_openai)
 
 
 def message_from_openai(mapping: Mapping[str, Any]) -> Message:
@@ -43,19 +45,15 @@ def message_from_openai(mapping: Mapping[str, Any]) -> Message:
         return Message(role=role, content=given, name=name, synthetic=is_placeholder_message(role, (given,)))
     check(mapping, FLAT_MESSAGE, "message")
     content = take_apart(given)
-    calls = tuple(_calls(mapping, fixed=content.thinks or thinks_beside_content(mapping)))
-    known = {call.id for call in calls}
-    texts = content.texts
-    return Message(
-        role=role,
-        content=texts[0] if isinstance(given, str) and texts else texts,
-        verbatim=(*content.verbatim, *extra_texts(mapping)),
+    return content.message(
+        role,
+        given,
+        calls=tuple(_calls(mapping, fixed=content.thinks or thinks_beside_content(mapping))),
+        beside=extra_texts(mapping),
+        sealed_beside={key: value for key, value in mapping.items() if key != "content"},
         name=name,
-        tool_calls=calls + tuple(call for call in content.calls if call.id not in known),
         tool_call_id=mapping.get("tool_call_id") or None,
-        tool_results=content.results if role == "user" else (),
-        attachments=content.attachments,
-        synthetic=is_placeholder_message(role, texts),
+        synthetic=is_placeholder_message(role, content.texts),
     )
 
 
@@ -73,9 +71,9 @@ def shortened_openai(mapping: Mapping[str, Any], cut: Shortened) -> dict[str, An
     return copy
 
 
-def placeholder_openai(text: str) -> dict[str, Any]:
+def placeholder_openai(text: str, role: str = PLACEHOLDER_ROLE) -> dict[str, Any]:
     """Return the placeholder as an OpenAI-shaped message."""
-    return {"role": PLACEHOLDER_ROLE, "content": text}
+    return {"role": role, "content": text}
 
 
 def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> list[Mapping[str, Any]]:
@@ -84,7 +82,7 @@ def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> 
         mappings,
         trimming,
         shortened=lambda index, cut: shortened_openai(mappings[index], cut),
-        placeholder=lambda text, _: placeholder_openai(text),
+        placeholder=lambda text, _: placeholder_openai(text, trimming.placeholder_role),
     )
 
 
@@ -104,6 +102,11 @@ def role_of(mapping: Mapping[str, Any]) -> str:
 def stated_role(mapping: Mapping[str, Any]) -> Any:
     """Return what a message names as its role, unchecked: enough for a scan that looks for system messages."""
     return mapping.get("role") or mapping.get("type")
+
+
+def compacts_openai(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a provider's compaction is in an OpenAI-shaped message."""
+    return holds_compaction(mapping.get("content"))
 
 
 def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:

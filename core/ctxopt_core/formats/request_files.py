@@ -22,7 +22,7 @@ from ctxopt_core.formats.responses.groups import is_list_of_items
 from ctxopt_core.formats.responses.messages import fitted_responses, holds_input, read_items
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message_views import MessageViews
-from ctxopt_core.models.model_settings import ANSWER_LIMITS, NAME_ARGUMENTS, ModelInfo, first_name, first_tokens
+from ctxopt_core.models.model_settings import NAME_ARGUMENTS, ModelInfo, answer_limit, first_name
 from ctxopt_core.providers.tool_schemas import schemas_in
 from ctxopt_core.request import ContextRequest
 
@@ -84,7 +84,7 @@ class RequestFile:
         return ModelInfo(
             kind="the request",
             name=first_name(arguments.get(name) for name in NAME_ARGUMENTS),
-            answer_tokens=first_tokens(arguments.get(name) for name in ANSWER_LIMITS),
+            answer_tokens=answer_limit(arguments),
         )
 
 
@@ -214,16 +214,12 @@ def _of_items(content: Any, envelope: str | None, given: str | list[Any], beside
 
 
 def _request(beside: Mapping[str, Any], views: MessageViews, system: tuple[str, ...] | str) -> ContextRequest:
-    # The Responses API takes the response format in its argument `text`.
-    text = beside.get("text")
-    form = text.get("format") if isinstance(text, Mapping) else None
-    forms = [form] if isinstance(form, Mapping) and form.get("type") != "text" else []
     return ContextRequest(
         system=system,
         query=beside.get("query") or (),
         documents=tuple(map(_document, beside.get("documents") or ())),
         history=views,
-        tools=(*schemas_in(beside), *forms),
+        tools=tuple(schemas_in(beside)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ctxopt_core.messages.message import ToolCall
 
-_ARGUMENT_KEYS = ("arguments", "args", "input")
+ARGUMENT_KEYS = ("arguments", "args", "input")
 _STREAMED_KEY = "partial_json"
 _THOUGHT_WORDS = ("reasoning", "thinking", "thought")
 _SIGNATURE_WORDS = ("signature", "encrypted")
@@ -32,8 +32,17 @@ def call_of(part: Mapping[str, Any], *, fixed: bool = False) -> ToolCall:
         id=_identity(part),
         name=str(inner.get("name") or ""),
         arguments=arguments_text(None if key is None else inner[key]),
-        fixed=fixed or is_signed(part),
+        fixed=fixed or is_signed(part) or caller_of(part) is not None,
+        caller=caller_of(part),
     )
+
+
+def caller_of(part: Mapping[str, Any]) -> str | None:
+    """Return the id of the provider's call whose code makes this call; None where the model makes it itself."""
+    extras = part.get("extras")
+    caller = part.get("caller") or (extras.get("caller") if isinstance(extras, Mapping) else None)
+    found = caller.get("tool_id") if isinstance(caller, Mapping) else None
+    return found if isinstance(found, str) else None
 
 
 def arguments_text(arguments: object) -> str:
@@ -48,7 +57,7 @@ def arguments_text(arguments: object) -> str:
 def is_signed(part: Mapping[str, Any], levels: int = _DEEPEST_SIGNATURE) -> bool:
     """Return whether a call has a signature of its provider, beside its arguments or in its extras."""
     for key, value in part.items():
-        if not value or key in _ARGUMENT_KEYS:
+        if not value or key in ARGUMENT_KEYS:
             continue
         if any(word in str(key) for word in _SIGNATURE_WORDS):
             return True
@@ -122,7 +131,7 @@ def _inner(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _argument_key(inner: Mapping[str, Any]) -> str | None:
-    return next((key for key in _ARGUMENT_KEYS if inner.get(key) is not None), None)
+    return next((key for key in ARGUMENT_KEYS if inner.get(key) is not None), None)
 
 
 def _identity(part: Mapping[str, Any]) -> str | None:

@@ -23,6 +23,7 @@ _SMALLEST = 24  # tokens of a shortened message: with fewer, head, marker and ta
 # A part of a turn is kept only if a twentieth of the budget would stay unused without it: smaller parts cost the model
 # more attention, and the fit more time, than they are useful (docs/why.md, "Behavior").
 _PART_DIVISOR = 20
+ALL_FOLLOWS = -1  # index of a query that stands before the conversation, all of which is the current exchange
 
 
 def within_cap(conversation: CountedConversation, index: int, cap: int, counter: TokenCounter) -> Shortened | None:
@@ -45,7 +46,7 @@ class HistoryDraft:
     A strategy calls `add_current_exchange` first, then looks at the earlier turns with `scan` or `counted_turns`, and
     keeps some of them with `keep_whole`, `add_first` and `add_part`. `trimming` comes last.
 
-    The arguments are those of `trim`.
+    The arguments are those of `trim`; a query before the conversation is `ALL_FOLLOWS`.
 
     Attributes:
         left: Tokens of the budget that are not used.
@@ -65,6 +66,7 @@ class HistoryDraft:
     query: int | None = None
     ranking_query: str = ""
     stable_limit: int | None = None
+    summary_tokens: int | None = None
 
     def __post_init__(self) -> None:
         self.left = self.budget
@@ -83,6 +85,11 @@ class HistoryDraft:
         self.notes: list[str] = []
         self.reused_prefix_tokens: int | None = None
         self._units: dict[int, Units] = {}
+
+    @property
+    def query_tokens(self) -> int:
+        """Tokens of the query; 0 where it is no message of the conversation."""
+        return 0 if self.query is None or self.query == ALL_FOLLOWS else self.conversation.cost(self.query)
 
     def add_current_exchange(self) -> None:
         """Keep what follows the query, shrunk if it is too big."""
@@ -234,6 +241,7 @@ class HistoryDraft:
             shortened=MappingProxyType(self.shortened),
             placeholder=note.text(omitted) if omitted else None,
             placeholder_after=note.after if omitted else None,
+            placeholder_role=note.role,
             reasons=MappingProxyType(self.reasons),
             tokens=self.budget - self.left,
             turns=self.turns,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, CountedConversation
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, placeholder_text
+from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, placeholder_text, summary_text
 from ctxopt_core.shortening.truncate import truncate
 from ctxopt_core.text.identifiers import identifiers_in
 
@@ -103,11 +103,6 @@ def summary_room(policy: HistoryPolicy, limit: int, counter: TokenCounter) -> in
     return overhead + min(policy.max_summary_tokens, max(1, limit // _SUMMARY_DIVISOR - overhead))
 
 
-def summary_text(messages: int, summary: str) -> str:
-    """Return the text of a placeholder with a summary."""
-    return f"{placeholder_text(messages)[:-1]}. What was said there, in short: {summary}]"
-
-
 class PlaceholderDraft:
     """The message that says what was dropped, while messages are still being chosen.
 
@@ -116,6 +111,7 @@ class PlaceholderDraft:
 
     Attributes:
         after: Index of the message that it follows; None while it has no place.
+        role: The role that it has there.
         summary_room: The most tokens of its text where a summary replaces it in the end; 0 where none does.
         details: What it says besides the number of messages: identifiers, or excerpts.
     """
@@ -124,6 +120,7 @@ class PlaceholderDraft:
         self, policy: HistoryPolicy, budget: int, counter: TokenCounter, *, names_identifiers: bool = False
     ) -> None:
         self.after: int | None = None
+        self.role: Literal["assistant", "user"] = PLACEHOLDER_ROLE
         self.summary_room = 0
         self.details: tuple[str, ...] = ()
         self._policy = policy
@@ -148,7 +145,7 @@ class PlaceholderDraft:
         if not self._policy.placeholder:
             return 0
         text = self.summary_room or self._counter.count(self.text(messages))
-        return TOKENS_PER_MESSAGE + self._counter.count(PLACEHOLDER_ROLE) + text
+        return TOKENS_PER_MESSAGE + self._counter.count(self.role) + text
 
     def fill(self, choose: Choose, dropped: Iterable[int], length: int, left: int) -> int:
         """Let `choose` pick what it says about the dropped messages, and return the tokens that this adds.

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.conversation.turns import Unit
+from ctxopt_core.conversation.turns import Unit, units_of
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.message import TOOL_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
+from ctxopt_core.shortening.text_shares import removable_sources, tokens_beside
 from ctxopt_core.shortening.truncate import level_down
 
 # Tokens of an excerpt: about as few as show head, marker and tail of a tool result, or the beginning of an answer.
@@ -44,6 +45,7 @@ class _Plan:
 
     conversation: CountedConversation
     units: list[Unit]
+    counter: TokenCounter
     targets: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +61,7 @@ class _Plan:
         for index in indices:
             if over <= 0:
                 return
-            cut = min(over, max(0, self.targets[index] - lowest_tokens(self.conversation, index, floor)))
+            cut = min(over, max(0, self.targets[index] - lowest_tokens(self.conversation, index, floor, self.counter)))
             self.targets[index] -= cut
             over -= cut
 
@@ -67,7 +69,7 @@ class _Plan:
         """Reduce the longest of some messages to one common level, so that the plan is within `budget`."""
         over = self.tokens - budget
         if over > 0:
-            lows = [lowest_tokens(self.conversation, i, floor) for i in indices]
+            lows = [lowest_tokens(self.conversation, i, floor, self.counter) for i in indices]
             above = [self.targets[i] - low for i, low in zip(indices, lows, strict=True)]
             extras = level_down(above, sum(above) - over)
             self.targets.update({i: low + more for i, low, more in zip(indices, lows, extras, strict=True)})
@@ -82,18 +84,26 @@ class _Plan:
                 left -= more
 
 
-def lowest_tokens(conversation: CountedConversation, index: int, floor: int) -> int:
-    """Return the tokens of a message when its texts are cut to `floor` tokens and its attachments are gone.
+def lowest_tokens(conversation: CountedConversation, index: int, floor: int, counter: TokenCounter) -> int:
+    """Return the tokens of a message when its texts are cut to `floor` tokens, and attachments and sources are gone.
 
     The floor holds for each of the results in it; what a user says beside them is not cut.
     """
     message = conversation.message(index)
     cost, text, spoken = conversation.cost(index), conversation.text_cost(index), conversation.spoken_cost(index)
     attached = max(0, sum(attachment.cost for attachment in message.removable) - TEXT_FLOOR)
-    least = floor * max(1, len(message.tool_results))
+    least = floor * max(1, len(message.tool_results) + bool(message.tool_results and message.outer_sources))
     if spoken:
         least += spoken if floor > _LAST_FLOOR else min(spoken, _LEAST_SPOKEN)
-    return cost - max(0, text - least) - attached
+    beside = sum(tokens_beside(message, source, counter) for source in removable_sources(message))
+    return cost - max(0, text - least) - attached - beside
+
+
+def least_after(conversation: CountedConversation, query: int, counter: TokenCounter) -> int:
+    """Return the fewest tokens of what follows the query, where that is shrunk as far as it can be."""
+    units = units_of(conversation, query + 1, len(conversation))
+    essential = [i for unit in essential_units(units.kept) for i in unit.indices]
+    return sum(lowest_tokens(units.conversation, i, _LAST_FLOOR, counter) for i in essential)
 
 
 def essential_units(units: Sequence[Unit]) -> list[Unit]:
@@ -120,7 +130,7 @@ def shrink(
     Returns:
         None when the turn cannot be made that small.
     """
-    plan = _Plan(conversation, list(units))
+    plan = _Plan(conversation, list(units), counter)
     _decide(plan, budget)
     if plan.tokens > budget or not plan.targets:
         return None
@@ -140,18 +150,18 @@ def shrink(
 def _decide(plan: _Plan, budget: int) -> None:
     units = plan.units
     essential = essential_units(units)
-    unread = units[-1].results if units and units[-1].kind in ("exchange", "pending") else ()
+    unread = units[-1].unread if units and units[-1].kind in ("exchange", "pending") else ()
     read = [i for unit in units for i in unit.results if i not in unread]
     between = [unit for unit in units if unit.kind in ("assistant", "exchange") and unit not in essential]
     plan.reduce(read, RESULT_FLOOR, budget)
-    plan.reduce([unit.indices[0] for unit in between], TEXT_FLOOR, budget)
+    plan.reduce([i for unit in between for i in unit.words], TEXT_FLOOR, budget)
     for unit in units:
         if plan.tokens <= budget:
             break
         if unit not in essential:
             for index in unit.indices:
                 del plan.targets[index]
-    ends = [unit.indices[0] for unit in essential]
+    ends = [i for unit in essential for i in unit.words]
     spoken = [i for unit in essential if unit.speaks for i in unit.results if i not in unread]
     plan.level([*ends, *unread], TEXT_FLOOR, budget)
     plan.level([*ends, *unread, *spoken], _LAST_FLOOR, budget)

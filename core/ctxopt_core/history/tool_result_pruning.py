@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ctxopt_core.conversation.turns import Unit
 from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.shrink_turn import RESULT_FLOOR, TEXT_FLOOR, essential_units, lowest_tokens
+from ctxopt_core.messages.message import Message
 from ctxopt_core.shortening.call_arguments import tokens_in_arguments
 from ctxopt_core.shortening.omission_notes import results_by_text
 from ctxopt_core.shortening.result_pieces import ResultText
@@ -88,7 +89,7 @@ class PrunedResults:
                 break
             del self.targets[index]
             left, recent = left - missing, recent - missing
-        shared = [i for i in reversed(results) if i in self.targets and not conversation.message(i).removable]
+        shared = [i for i in reversed(results) if i in self.targets and _has_only_text(conversation.message(i))]
         found = self._excerpts(shared, left, visible, mentioned)
         for index in shared:
             tokens = found[index].tokens if index in found else self._cost(index)
@@ -118,8 +119,10 @@ class PrunedResults:
         conversation = self._draft.conversation
         cost, message = conversation.cost(index), conversation.message(index)
         floor = RESULT_FLOOR if index in unit.results else TEXT_FLOOR
-        least = min(cost, lowest_tokens(conversation, index, floor)) - self._saved_in_arguments(index)
-        usual = not message.removable and not message.speaks_beside_results and not message.tool_calls
+        least = min(cost, lowest_tokens(conversation, index, floor, self._draft.counter)) - self._saved_in_arguments(
+            index
+        )
+        usual = _has_only_text(message) and not message.speaks_beside_results and not message.tool_calls
         if least < cost and not usual and self._shortened(index, least) is None:
             # Attachments and calls in every combination: what cannot be cut that far is left whole.
             least = cost
@@ -188,3 +191,8 @@ class PrunedResults:
             arguments_may_go=index < draft.end,
             references=draft.policy.recoverable_tool_results,
         )
+
+
+def _has_only_text(message: Message) -> bool:
+    """Return whether nothing of a message can be left out as a whole."""
+    return not message.removable and not message.sources

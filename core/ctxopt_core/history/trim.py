@@ -6,20 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.conversation.turns import units_of
+from ctxopt_core.conversation.turns import Units, units_of
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.errors import ContextBudgetError
+from ctxopt_core.history.compacted import trim_compacted
 from ctxopt_core.history.draft import HistoryDraft
-from ctxopt_core.history.placeholder_note import summary_text
 from ctxopt_core.history.policy import HistoryPolicy, strategy_of
 from ctxopt_core.history.pruning_draft import PruningDraft, holds_tool_results
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.message_views import MessageViews
+from ctxopt_core.messages.placeholder import summary_text
 from ctxopt_core.shortening.truncate import truncate
 from ctxopt_core.summaries.summarizer import summarize
 
 _NO_LIMIT = 2**62  # tokens: no conversation reaches it
+_WORTH_TRIMMING = 16  # tokens: less is about one short sentence, and the history is not trimmed again for it
 # A summarizer that is set up wrongly fails at every call: that must be seen, and not taken for a model that is down.
 _OWN_FAULTS = (TypeError, AttributeError, NameError, ContextBudgetError)
 
@@ -63,8 +65,10 @@ def trim_history(
     systems = sum(conversation.cost(i) for i in conversation.systems)
     chosen, left = policy or HistoryPolicy(), max(0, budget - systems)
 
-    def trim_by(policy: HistoryPolicy) -> Trimming:
-        return trim(conversation, left, counter, policy=policy, ranking_query=ranking_query)
+    def trim_by(policy: HistoryPolicy, summary_tokens: int | None = None) -> Trimming:
+        return trim(
+            conversation, left, counter, policy=policy, ranking_query=ranking_query, summary_tokens=summary_tokens
+        )
 
     trimming = summarized(trim_by(chosen), conversation, counter, policy=chosen, trim_again=trim_by)
     if systems > budget:
@@ -82,6 +86,7 @@ def trim(
     query: int | None = None,
     ranking_query: str = "",
     stable_limit: int | None = None,
+    summary_tokens: int | None = None,
 ) -> Trimming:
     """Trim all but the system messages and the query, which are counted elsewhere, to `budget` tokens.
 
@@ -94,16 +99,25 @@ def trim(
         ranking_query: What is asked now.
         stable_limit: With a stable prefix, the most that the conversation may ever have, its query included, in
             tokens; by default `budget` and the tokens of the query.
+        summary_tokens: The tokens of the placeholder with the summary, where it is written already.
 
     Returns:
         The trimming, without system messages and without the query. `tokens` is above `budget` only when the current
         exchange cannot be made to fit.
     """
     strategy = strategy_of(policy.strategy, stable_prefix=policy.stable_prefix)
-    draft_type = PruningDraft if strategy.prunes_results and holds_tool_results(conversation) else HistoryDraft
-    draft = draft_type(conversation, budget, counter, policy, query, ranking_query, stable_limit)
-    strategy.apply(draft)
-    return draft.trimming()
+
+    def rest(after: CountedConversation, budget: int, query: int | None, tokens: int, places: int) -> Trimming:
+        limit = None if stable_limit is None else max(0, stable_limit - tokens)
+        most = policy.max_messages
+        bounded = policy if most is None else replace(policy, max_messages=max(1, most - places))
+        draft_type = PruningDraft if strategy.prunes_results and holds_tool_results(after) else HistoryDraft
+        draft = draft_type(after, budget, counter, bounded, query, ranking_query, limit, summary_tokens)
+        strategy.apply(draft)
+        return draft.trimming()
+
+    compacted = trim_compacted(conversation, budget, counter, query=query, rest=rest)
+    return rest(conversation, budget, query, 0, 0) if compacted is None else compacted
 
 
 def summarized(
@@ -112,12 +126,13 @@ def summarized(
     counter: TokenCounter,
     *,
     policy: HistoryPolicy,
-    trim_again: Callable[[HistoryPolicy], Trimming],
+    trim_again: Callable[[HistoryPolicy, int | None], Trimming],
     query: int | None = None,
 ) -> Trimming:
     """Replace the placeholder's text by a summary of what is left out, in the tokens that were set aside for it.
 
-    A summarizer is called here and nowhere else, so that it is called once for a fit. Where it fails, the conversation
+    A summarizer is called here and nowhere else, so that it is called once for a fit. Where the summary is shorter, the
+    conversation is trimmed again, and the tokens go to some of the summarized messages. Where the summarizer fails, it
     is trimmed again by `turns`, without a summary. A trimming without a placeholder for a summary stays as it is.
 
     Raises:
@@ -130,14 +145,14 @@ def summarized(
         missing = trimming.length - len(trimming.kept) - len(conversation.systems) - (query is not None)
         return replace(trimming, notes=(*trimming.notes, "there was no room for a summary")) if missing else trimming
     units = units_of(conversation, after + 1, len(conversation))
-    gone = frozenset((*trimming.kept, *trimming.reasons, query))
-    left_out = tuple(i for unit in units.kept for i in unit.indices if i not in gone)
+    left_out = _left_out(units, trimming, query)
     failures = policy.summary_errors or (Exception,)
     own_faults = () if policy.summary_errors else _OWN_FAULTS
     most = trimming.summary_room - counter.count(summary_text(len(left_out), ""))
     try:
         summary = summarize(
-            [units.conversation.message(index) for index in left_out],
+            # The placeholder of an earlier fit says what was left out then.
+            [units.conversation.message(index) for index in sorted((*left_out, *units.superseded))],
             counter,
             summarizer=summarizer,
             max_summary_tokens=max(1, most),
@@ -150,11 +165,18 @@ def summarized(
             raise
         replacement = None if policy.on_summary_failure == "turns" else policy.on_summary_failure(error)
         if replacement is None:
-            again = trim_again(replace(policy, strategy="turns"))
+            again = trim_again(replace(policy, strategy="turns"), None)
             note = f"the summarizer failed with {type(error).__name__}"
             return replace(again, fallback="turns", notes=(*trimming.notes, note, *again.notes))
         summary = replacement
     text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
+    if trimming.summary_room - counter.count(text) >= _WORTH_TRIMMING:
+        again = trim_again(policy, counter.count(text))
+        fewer = _left_out(units, again, query)
+        # A strategy that chooses anew may leave out what the summary does not speak of.
+        if again.summary_room and fewer and set(fewer) <= set(left_out):
+            trimming, left_out = again, fewer
+            text = _fitted_text(len(left_out), summary, trimming.summary_room, counter)
     unused = trimming.summary_room - counter.count(text)
     return replace(
         trimming,
@@ -165,6 +187,12 @@ def summarized(
         summarized=left_out,
         summary_room=0,
     )
+
+
+def _left_out(units: Units, trimming: Trimming, query: int | None) -> tuple[int, ...]:
+    """Return the messages of some units that a trimming drops for its budget."""
+    gone = frozenset((*trimming.kept, *trimming.reasons, query))
+    return tuple(i for unit in units.kept for i in unit.indices if i not in gone)
 
 
 def _without_unused(trimming: Trimming, conversation: CountedConversation, after: int, unused: int) -> int | None:
@@ -181,6 +209,9 @@ def _without_unused(trimming: Trimming, conversation: CountedConversation, after
 
 def _fitted_text(messages: int, summary: str, room: int, counter: TokenCounter) -> str:
     """Return the placeholder's text in at most `room` tokens."""
+    text = summary_text(messages, summary)
+    if not counter.exceeds(text, room):
+        return text
     allowed = room - counter.count(summary_text(messages, ""))
     while True:
         text = summary_text(messages, truncate(summary, max(0, allowed), counter).strip())

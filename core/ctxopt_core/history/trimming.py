@@ -15,7 +15,7 @@ from ctxopt_core.shortening.shorten_message import Shortened
 
 Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
-DropReason = Literal["budget", "orphan", "empty", "superseded", "summarized"]
+DropReason = Literal["budget", "orphan", "empty", "superseded", "summarized", "compacted"]
 
 
 class Indexed(Protocol[Item_co]):
@@ -72,9 +72,11 @@ class Trimming(Displayed):
         shortened: New texts of the kept messages that were cut.
         placeholder: The text of the one message that says what was left out; None where there is none.
         placeholder_after: The kept index that the placeholder follows.
+        placeholder_role: The role of the placeholder: `assistant` between two user messages; `user` inside a turn,
+            where it follows the question, and the assistant's calls come next.
         reasons: Why a message was dropped, where that was not for the budget: a result without its call, or a call
             without its results (`orphan`), no content (`empty`), the placeholder of an earlier fit (`superseded`), or a
-            summary stands for it (`summarized`).
+            summary (`summarized`) or a provider's compaction (`compacted`) stands for it.
         tokens: The tokens of what is kept, placeholder included.
         turns: How many turns are kept, whole or in part.
         whole_turns: How many of them are whole.
@@ -99,6 +101,7 @@ class Trimming(Displayed):
     shortened: Mapping[int, Shortened] = field(default_factory=lambda: MappingProxyType({}))
     placeholder: str | None = None
     placeholder_after: int | None = None
+    placeholder_role: Literal["assistant", "user"] = "assistant"
     reasons: Mapping[int, DropReason] = field(default_factory=lambda: MappingProxyType({}))
     tokens: int = 0
     turns: int = 0

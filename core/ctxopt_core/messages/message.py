@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Literal
 
 AttachmentKind = Literal["image", "audio", "video", "file", "other"]
-Provider = Literal["openai", "anthropic", "google"]
-"""Whose published rules say what an attachment costs."""
+Provider = Literal["openai", "anthropic", "google", "mistral"]
+"""Whose published rules say what an attachment or a tool costs."""
 
 TOOL_ROLES = frozenset({"tool", "function"})
 # Tokens of an attachment of unknown size, by its kind. They are allowances and no bounds: an image of 1,024 x 1,024
@@ -107,6 +107,7 @@ class ToolCall:
         name: The tool.
         arguments: The arguments as the string that is sent.
         fixed: Whether the arguments must stay as they are, because of reasoning beside them or a signature.
+        caller: The provider-side call whose code makes this call, as Anthropic's code execution does.
 
     Example:
         >>> from ctxopt_core import Message, ToolCall
@@ -119,6 +120,7 @@ class ToolCall:
     name: str = ""
     arguments: str = ""
     fixed: bool = False
+    caller: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +148,26 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextSource:
+    """A search result, a document or a file in a message that is sent as text. It goes when none of its text is left.
+
+    Args:
+        texts: Which of the message's texts belong to it, as a range of their positions.
+        verbatim: Which of the message's verbatim texts belong to it, such as its title.
+
+    Example:
+        >>> from ctxopt_core import Message, TextSource
+        >>> page = TextSource(texts=range(0, 1), verbatim=range(0, 1))
+        >>> message = Message(role="user", content=("4 degrees", "And now?"), verbatim=("Oslo",), sources=(page,))
+        >>> [message.texts[i] for i in message.own]
+        ['And now?']
+    """
+
+    texts: range = range(0)
+    verbatim: range = range(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a conversation, as it is counted and cut.
 
@@ -158,7 +180,11 @@ class Message:
         tool_call_id: The call that it answers.
         tool_results: The results inside it, where it is a user's message.
         attachments: What is not text.
+        sources: Search results, documents and files that are sent as text, those inside results among them.
         synthetic: Whether it is the placeholder of an earlier fit.
+        server_calls: The ids of the provider's own calls in it, such as a web search, whose results are not in it.
+        server_results: The ids of the provider's own calls in earlier messages whose results are in it.
+        compacts: Whether a provider's compaction is in it, which stands for all messages before it.
 
     Example:
         >>> from ctxopt_core import Message, ToolCall
@@ -176,7 +202,11 @@ class Message:
     tool_call_id: str | None = None
     tool_results: tuple[ToolResult, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    sources: tuple[TextSource, ...] = ()
     synthetic: bool = False
+    server_calls: tuple[str, ...] = ()
+    server_results: tuple[str, ...] = ()
+    compacts: bool = False
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -191,6 +221,20 @@ class Message:
         return _outside(len(self.texts), [result.texts for result in self.tool_results])
 
     @property
+    def own(self) -> tuple[int, ...]:
+        """Positions of the texts that the speaker wrote: those that belong to no result and to no source."""
+        not_own = [result.texts for result in self.tool_results] + [source.texts for source in self.outer_sources]
+        return _outside(len(self.texts), not_own)
+
+    @property
+    def outer_sources(self) -> tuple[TextSource, ...]:
+        """The sources that belong to no result."""
+        if not self.tool_results:
+            return self.sources
+        spoken = frozenset(self.spoken)
+        return tuple(source for source in self.sources if spoken.issuperset(source.texts))
+
+    @property
     def speaks_beside_results(self) -> bool:
         """Whether it has results and something else, too."""
         results = self.tool_results
@@ -199,6 +243,12 @@ class Message:
         more_verbatim = len(self.verbatim) > sum(len(result.verbatim) for result in results)
         more_attachments = len(self.attachments) > sum(len(result.attachments) for result in results)
         return more_verbatim or more_attachments or any(self.texts[i].strip() for i in self.spoken)
+
+    @property
+    def special(self) -> bool:
+        """Whether it calls, answers inside a message, stands for others, or is the placeholder of an earlier fit."""
+        linked = self.tool_calls or self.tool_results or self.server_calls or self.server_results
+        return bool(linked or self.compacts or self.synthetic)
 
     @property
     def removable(self) -> tuple[Attachment, ...]:
@@ -210,13 +260,11 @@ class Message:
         """Whether it has a role and one text and nothing else."""
         return (
             isinstance(self.content, str)
-            and not self.tool_calls
+            and not self.special
             and self.tool_call_id is None
-            and not self.tool_results
             and self.name is None
             and not self.attachments
             and not self.verbatim
-            and not self.synthetic
         )
 
     @property
@@ -238,6 +286,10 @@ class Message:
             verbatim=tuple(self.verbatim[i] for i in verbatim),
             attachments=tuple(self.attachments[i] for i in attachments),
             tool_results=tuple(ToolResult(call_id=result.call_id) for result in results),
+            sources=tuple(
+                TextSource(texts=_among(source.texts, self.spoken), verbatim=_among(source.verbatim, verbatim))
+                for source in self.outer_sources
+            ),
         )
 
 
@@ -250,3 +302,9 @@ def _outside(length: int, ranges: list[range]) -> tuple[int, ...]:
     if length == sum(map(len, ranges)):
         return ()
     return tuple(i for i in range(length) if not any(i in inside for inside in ranges))
+
+
+def _among(positions: range, kept: tuple[int, ...]) -> range:
+    """Return where positions are once only some are kept, all of them among those."""
+    start = sum(1 for i in kept if i < positions.start)
+    return range(start, start + len(positions))

@@ -52,9 +52,11 @@ class LazyMessages(Generic[Item]):
         plain: Returns (role, content) of an item that has nothing else, else None. It is called for each item of a
             scan, so it looks at no more than it must.
         role: Returns the role of an item.
+        compacts: Tells whether a provider's compaction is in an item, which stands for all items before it. By default
+            there is none.
     """
 
-    __slots__ = ("_plain", "_role", "_view", "items")
+    __slots__ = ("_compacts", "_plain", "_role", "_sought", "_view", "items")
 
     def __init__(
         self,
@@ -62,9 +64,11 @@ class LazyMessages(Generic[Item]):
         view: Callable[[Item], Message],
         plain: Callable[[Item], tuple[str, str] | None],
         role: Callable[[Item], str | None],
+        compacts: Callable[[Item], bool] | None = None,
     ) -> None:
         self.items = items
-        self._view, self._plain, self._role = view, plain, role
+        self._view, self._plain, self._role, self._compacts = view, plain, role, compacts
+        self._sought = range(0)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -82,8 +86,50 @@ class LazyMessages(Generic[Item]):
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
+        self._note_search(start, stop)
         role, items = self._role, self.items
         return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
+
+    def last_compaction(self) -> int | None:
+        """Return the index of the last item with a provider's compaction, as far back as system messages were sought.
+
+        It is None where there is none. Views that are not searched for system messages are not searched for it either.
+        """
+        compacts, items = self._compacts, self.items
+        if compacts is None:
+            return None
+        return next((i for i in reversed(self._sought) if compacts(items[i])), None)
+
+    def _note_search(self, start: int, stop: int) -> None:
+        """Remember the longest range in which system messages were sought; it ends with the last item."""
+        if stop - start > len(self._sought):
+            self._sought = range(start, stop)
+
+
+class MessageViewsFrom:
+    """`MessageViews` of what is left of others when the messages before `start` are gone."""
+
+    def __init__(self, views: MessageViews, start: int) -> None:
+        self._views, self._start = views, start
+
+    def __len__(self) -> int:
+        return len(self._views) - self._start
+
+    def __getitem__(self, index: int) -> Message:
+        return self._views[index + self._start]
+
+    def plain(self, index: int) -> tuple[str, str] | None:
+        """Return (role, content) of a message that has nothing else."""
+        return self._views.plain(index + self._start)
+
+    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
+        """Yield what `plain` returns for each message before `stop`, newest first."""
+        return islice(self._views.backwards(stop + self._start), stop)
+
+    def system_indices(self, start: int, stop: int) -> Sequence[int]:
+        """Return the indices of system and developer messages in [start, stop)."""
+        found = self._views.system_indices(start + self._start, stop + self._start)
+        return [index - self._start for index in found]
 
 
 class MessageList(LazyMessages[Message]):
@@ -92,7 +138,7 @@ class MessageList(LazyMessages[Message]):
     __slots__ = ()
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        super().__init__(messages, _itself, _plain, attrgetter("role"))
+        super().__init__(messages, _itself, _plain, attrgetter("role"), attrgetter("compacts"))
 
 
 def _itself(message: Message) -> Message:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
-PLACEHOLDER_ROLE = "assistant"
+PLACEHOLDER_ROLE: Final = "assistant"
 _PATTERN = re.compile(
     r"\[[\d,]+ earlier messages? omitted(?:; named there: [!-\\^-~ ]+|\. Among them:(?:\n- [^\n]+)+)?\]"
 )
+
+
+_SUMMARY = re.compile(r"\[[\d,]+ earlier messages? omitted\. What was said there, in short: .*\]", re.DOTALL)
 
 
 def placeholder_text(messages: int, named: Sequence[str] = (), *, excerpts: Sequence[str] = ()) -> str:
@@ -19,11 +23,23 @@ def placeholder_text(messages: int, named: Sequence[str] = (), *, excerpts: Sequ
     return f"[{messages:,} earlier message{'s' if messages != 1 else ''} omitted{more}]"
 
 
+def summary_text(messages: int, summary: str) -> str:
+    """Return the text of a placeholder with a summary."""
+    return f"{placeholder_text(messages)[:-1]}. What was said there, in short: {summary}]"
+
+
 def is_placeholder(text: str) -> bool:
     """Return whether a string is the placeholder of an earlier fit."""
-    return text[:1] == "[" and _PATTERN.fullmatch(text) is not None
+    return text[:1] == "[" and (_PATTERN.fullmatch(text) or _SUMMARY.fullmatch(text)) is not None
 
 
 def is_placeholder_message(role: str, texts: tuple[str, ...]) -> bool:
-    """Return whether a message of this role and these texts is the placeholder of an earlier fit."""
-    return role == PLACEHOLDER_ROLE and len(texts) == 1 and is_placeholder(texts[0])
+    """Return whether a message of this role and these texts is the placeholder of an earlier fit.
+
+    A summary in an assistant's message is taken for what the assistant said. In a user's message it would be the
+    question; a conversation believes this only of a message that follows another one of the user.
+    """
+    if len(texts) != 1 or texts[0][:1] != "[":
+        return False
+    pattern = _PATTERN if role == PLACEHOLDER_ROLE else _SUMMARY if role == "user" else None
+    return pattern is not None and pattern.fullmatch(texts[0]) is not None

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from ctxopt_core.errors import UnknownModelError
 from ctxopt_core.models.catalog import CatalogRow, ModelIndex, builtin_index, builtin_rows, smallest_chat_window
-from ctxopt_core.models.model_ids import checked_model_name, encoding_for, encoding_of_tokenizer
+from ctxopt_core.models.model_ids import checked_model_name, encoding_for
 from ctxopt_core.models.model_window import ModelWindow, Source, WindowEntry, read_window
 from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.validation import optional_token_amount
@@ -131,7 +131,7 @@ def _from_row(name: str, row: CatalogRow) -> ModelWindow:
         max_output_tokens=row.max_output_tokens,
         source="catalog",
         checked=row.checked,
-        **asdict(encoding_of_tokenizer(row.tokenizer)),
+        **asdict(encoding_for(name)),
     )
 
 

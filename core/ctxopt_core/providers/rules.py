@@ -12,12 +12,26 @@ from ctxopt_core.models.model_ids import id_spellings
 from ctxopt_core.providers.anthropic_media import anthropic_tokens
 from ctxopt_core.providers.gemini_media import gemini_tokens
 from ctxopt_core.providers.openai_media import openai_image_allowance, openai_tokens
-from ctxopt_core.providers.tool_schemas import Count, Tools, anthropic_schema_tokens, json_tokens, openai_schema_tokens
+from ctxopt_core.providers.tool_schemas import (
+    Count,
+    Tools,
+    anthropic_schema_tokens,
+    json_tokens,
+    mistral_schema_tokens,
+    openai_schema_tokens,
+)
 from ctxopt_core.validation import token_amount
 
 _MEDIA_TOKENS: Mapping[Provider, Callable[[str, MediaFacts], int | None]] = MappingProxyType(
     {"openai": openai_tokens, "anthropic": anthropic_tokens, "google": gemini_tokens}
 )
+_MISTRAL = re.compile(
+    r"(?:labs-)?(?:open-)?(?:mi(?:ni)?stral|mixtral|codestral|magistral|devstral|pixtral|voxtral|mathstral)"
+)
+# Tokens around a call and its result in the template v3 of mistral-common, `{"name": "", "arguments": , "id": ""}, `
+# and `{"content": , "call_id": }` with control tokens, beyond those of two messages and of the strings. With fewer,
+# eight calls in one message are counted below it; later templates have fewer.
+_MISTRAL_CALL = 17
 _OPENAI = re.compile(r"(?:chat)?gpt-(?!oss)|o\d+(?:-|$)|codex-|computer-use")
 
 
@@ -43,6 +57,16 @@ class ProviderRules:
         """Whether `schema_tokens` is never less than the tokens of the schemas as JSON."""
         return self.provider != "openai"
 
+    @property
+    def rewrites_strings(self) -> bool:
+        """Whether the provider writes the arguments of calls and the results of tools anew."""
+        return self.provider == "mistral"
+
+    @property
+    def call_tokens(self) -> int:
+        """Tokens around a call and its result, beyond its strings and those of any message."""
+        return _MISTRAL_CALL if self.provider == "mistral" else 0
+
     def attachment_tokens(self, attachment: Attachment) -> int:
         """Return the tokens of an attachment: its own, else by the provider's rule, else an allowance.
 
@@ -63,7 +87,8 @@ class ProviderRules:
         provider, facts = self.provider or attachment.provider, attachment.facts
         if attachment.tokens is not None or facts is None or provider is None:
             return attachment.tokens
-        return _MEDIA_TOKENS[provider](self.name, facts)
+        tokens_of = _MEDIA_TOKENS.get(provider)
+        return None if tokens_of is None else tokens_of(self.name, facts)
 
     def schema_tokens(self, tools: Tools, count: Count, system: str | None) -> int:
         """Return the tokens that tools and response formats add, never less than the provider is known to charge.
@@ -74,6 +99,8 @@ class ProviderRules:
             return openai_schema_tokens(tools, count, system)
         if self.provider == "anthropic":
             return anthropic_schema_tokens(tools, count, self.name)
+        if self.provider == "mistral":
+            return mistral_schema_tokens(tools, count)
         return json_tokens(tools, count)
 
 
@@ -123,4 +150,6 @@ def _provider_of(name: str) -> Provider | None:
         return "openai"
     if name.startswith("claude"):
         return "anthropic"
+    if _MISTRAL.match(name):
+        return "mistral"
     return "google" if name.startswith("gemini") else None

@@ -4,6 +4,7 @@
   its JSON if that is larger, since it is not known how those are sent. Response formats and tools of other kinds as
   compact JSON, which is more than what was reported for them.
 * Anthropic: compact JSON, and the system prompt that the API adds when there are tools.
+* Mistral: one list of JSON with spaces after commas and colons, between two control tokens.
 * Anyone else: compact JSON, one by one or as one list, whichever is more.
 """
 
@@ -21,6 +22,14 @@ Count: TypeAlias = Callable[[str], int]
 WITH_SYSTEM = "."
 """A system prompt beside which schemas cost least."""
 RESPONSE_FORMATS = ("response_format", "format")
+_OTHER_FORMATS = ("response_schema", "response_json_schema", "output_format", "guided_json", "structured_outputs")
+_PLAIN_TEXT = {"type": "text"}
+# Arguments that hold a response format beside settings which cost no tokens, by the keys that it can have there.
+_FORMAT_HOLDERS: Mapping[str, tuple[str, ...]] = {
+    "text": ("format",),
+    "output_config": ("format", "textFormat"),
+    "outputConfig": ("format", "textFormat"),
+}
 SCHEMA_LISTS = ("tools", "functions")
 TOOL_CHOICE = "tool_choice"
 _USUAL_CHOICES = (None, False, "auto")
@@ -33,6 +42,7 @@ _SYSTEM_SAVES = 4  # of the frame, where the system message carries the function
 _CHOICES = {"none": 1, "auto": 0}
 _ANY_CHOICE = 2  # for a `tool_choice` such as `required`
 _NAMED_CHOICE = 7  # for a function that must be called, beside its name
+_MISTRAL_FRAME = 2  # [AVAILABLE_TOOLS] and [/AVAILABLE_TOOLS] in the templates of mistral-common
 _JOINS_A_LINE_BREAK = (".", "?", "!", ":", ";", ")", '"', ",", "]", "}")
 # Tokens of the system prompt for tools, by the first version of Claude that has another one: the table "Tool use
 # system prompt token count" of the page "Tool use with Claude", November 2026; the dearer tool choice, and of the
@@ -89,6 +99,20 @@ def anthropic_schema_tokens(tools: Tools, count: Count, name: str) -> int:
     return json_tokens(tools, count) + prompt
 
 
+def mistral_schema_tokens(tools: Tools, count: Count) -> int:
+    """Return the tokens of schemas as the templates of mistral-common write them."""
+    if not tools:
+        return 0
+    texts = (
+        tool if found is None else json.dumps(found, ensure_ascii=False, default=str) for tool, found in _read(tools)
+    )
+    return max(json_tokens(tools, count), count(f"[{', '.join(map(str, texts))}]") + _MISTRAL_FRAME)
+
+
+def _read(tools: Tools) -> Iterator[tuple[str | Mapping[str, Any], Mapping[str, Any] | None]]:
+    return ((tool, _mapping_in(tool) if isinstance(tool, str) else tool) for tool in tools)
+
+
 def schema_texts(tools: Tools) -> tuple[str, ...]:
     """Return each tool schema as the compact JSON that is sent."""
     return tuple(tool if isinstance(tool, str) else _compact(tool) for tool in tools)
@@ -136,13 +160,29 @@ def schemas_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
 
     A choice of a tool is sent as well, where it is not left to the model.
     """
+    yield from tools_in(arguments)
+    yield from formats_in(arguments)
+    choice = arguments.get(TOOL_CHOICE)
+    if choice not in _USUAL_CHOICES:
+        yield {TOOL_CHOICE: choice}
+
+
+def tools_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the tools and functions among the arguments of a call, as they are given."""
     for argument in SCHEMA_LISTS:
         value = arguments.get(argument)
         if isinstance(value, Sequence) and not isinstance(value, str):
             yield from value
         elif value is not None:
             yield value
-    yield from (arguments[argument] for argument in RESPONSE_FORMATS if arguments.get(argument) is not None)
-    choice = arguments.get(TOOL_CHOICE)
-    if choice not in _USUAL_CHOICES:
-        yield {TOOL_CHOICE: choice}
+
+
+def formats_in(arguments: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the response formats among the arguments of a call, as they are given."""
+    for argument in (*RESPONSE_FORMATS, *_OTHER_FORMATS):
+        if arguments.get(argument) is not None:
+            yield arguments[argument]
+    for argument, keys in _FORMAT_HOLDERS.items():
+        holder = arguments.get(argument)
+        if isinstance(holder, Mapping):
+            yield from (holder[key] for key in keys if holder.get(key) not in (None, _PLAIN_TEXT))

@@ -11,6 +11,7 @@ from ctxopt_core.messages.message import Message
 from ctxopt_core.runtime.pickling import reduced
 from ctxopt_core.shortening.call_arguments import arguments_are_sealed, level_arguments
 from ctxopt_core.shortening.omission_notes import is_omitted_mark, referring_excerpt, results_by_text
+from ctxopt_core.shortening.text_shares import shares_of_texts, sources_that_go, tokens_beside
 from ctxopt_core.shortening.truncate import level_down, truncate
 
 OMITTED = "[omitted]"
@@ -25,7 +26,8 @@ class Shortened:
 
     Args:
         texts: One string for each text part that the message had; an empty one means that the part goes.
-        attachments_omitted: Whether its attachments are replaced by one text part, `[attachment omitted]`.
+        attachments_omitted: Whether attachments are replaced by one text part, `[attachment omitted]`.
+        omitted_first: How many of them are, the first ones, where the others stay; None where all of them are.
         results_omitted: Whether the tool results in it are left out, since the calls that they answer are not there;
             `texts` has none of theirs then.
         arguments: Shorter arguments of calls, as JSON, by the position of the call in the message.
@@ -34,9 +36,14 @@ class Shortened:
 
     texts: tuple[str, ...]
     attachments_omitted: bool = False
+    omitted_first: int | None = None
     results_omitted: bool = False
     arguments: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     tokens: int
+
+    def omits_attachment(self, before: int) -> bool:
+        """Return whether the next attachment that may be left out is, after `before` of them were."""
+        return self.attachments_omitted and (self.omitted_first is None or before < self.omitted_first)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the fields; views that cannot be pickled as plain mappings."""
@@ -78,8 +85,8 @@ def shorten_message(
 ) -> Shortened | None:
     """Return what is left of a message when it has at most `target` tokens.
 
-    Attachments go first, since they are whole or nothing. Then the texts are cut, the longest first, and those of
-    results before those that a user says beside them. Arguments of calls are cut last.
+    Attachments go first, one by one from the first on, since each is whole or nothing. Then the texts are cut, the
+    longest first, and those of results and sources before what is said beside them. Arguments of calls are cut last.
 
     Args:
         message: The message to shorten.
@@ -96,41 +103,31 @@ def shorten_message(
     """
     removable = message.removable
     if removable:
-        without = cost - sum(attachment.cost for attachment in removable) + counter.count(ATTACHMENT_OMITTED)
-        if without <= target:
-            return Shortened(texts=message.texts, attachments_omitted=True, tokens=without)
+        without = cost + counter.count(ATTACHMENT_OMITTED)
+        for first, attachment in enumerate(removable, start=1):
+            without -= attachment.cost
+            if without <= target:
+                some = first if first < len(removable) else None
+                return Shortened(texts=message.texts, attachments_omitted=True, omitted_first=some, tokens=without)
         cost = without
     counts = [counter.count(text) for text in message.texts]
     framing = cost - sum(counts)
+    gone = sources_that_go(message, framing, target, counter) if message.sources else []
+    framing -= sum(tokens_beside(message, source, counter) for source in gone)
+    for position in (i for source in gone for i in source.texts):
+        counts[position] = 0
     known = results_by_text(message) if references else {}
     texts: list[str] = []
-    for position, limit in enumerate(_limits_of_texts(message, counts, target - framing)):
+    for position, limit in enumerate(shares_of_texts(message, counts, target - framing)):
         reference, before = known.get(position, (None, 0))
-        texts.append(excerpt(message.texts[position], limit, counter, reference=reference, lines_before=before))
+        text = message.texts[position] if counts[position] else ""
+        texts.append(excerpt(text, limit, counter, reference=reference, lines_before=before))
     tokens = framing + sum(map(counter.count, texts))
     if tokens <= target:
         if not _still_speaks(message, texts, marks_suffice=marks_suffice):
             return None
         return Shortened(texts=tuple(texts), attachments_omitted=bool(removable), tokens=tokens)
     return _with_short_arguments(message, cost, target, counter) if arguments_may_go else None
-
-
-def _limits_of_texts(message: Message, counts: Sequence[int], budget: int) -> list[int]:
-    """Return how many tokens each text of a message may have, so that the sum is at most `budget`.
-
-    Results are cut before what the user says, down to one token each; the longest result first, and in it the longest
-    text.
-    """
-    if not message.tool_results:
-        return level_down(counts, budget)
-    spoken = message.spoken
-    of_results = [[counts[i] for i in result.texts] for result in message.tool_results]
-    said = min(sum(counts[i] for i in spoken), max(0, budget - sum(map(any, of_results))))
-    allowed = dict(zip(spoken, level_down([counts[i] for i in spoken], said), strict=True))
-    shares = level_down([sum(texts) for texts in of_results], budget - said)
-    for result, texts, share in zip(message.tool_results, of_results, shares, strict=True):
-        allowed.update(zip(result.texts, level_down(texts, share), strict=True))
-    return [allowed[i] for i in range(len(counts))]
 
 
 def _still_speaks(message: Message, texts: Sequence[str], *, marks_suffice: bool) -> bool:
@@ -145,7 +142,8 @@ def _still_speaks(message: Message, texts: Sequence[str], *, marks_suffice: bool
         for result in message.tool_results:
             if any(before[i].strip() for i in result.texts) and not any(texts[i].strip() for i in result.texts):
                 return False
-    return bool(message.tool_calls or message.attachments or message.verbatim or any(text.strip() for text in texts))
+    beside = bool(message.tool_calls or message.attachments or (message.verbatim and not message.sources))
+    return beside or any(text.strip() for text in texts)
 
 
 def _with_short_arguments(message: Message, cost: int, target: int, counter: TokenCounter) -> Shortened | None:

@@ -87,7 +87,9 @@ def truncate(
     return text[: head_end(text, budget, counter, language=language)]
 
 
-def truncate_entries(texts: Sequence[str], budget: int, counter: TokenCounter) -> list[str]:
+def truncate_entries(
+    texts: Sequence[str], budget: int, counter: TokenCounter, *, side: Literal["head", "tail", "middle"] = "head"
+) -> list[str]:
     """Return as many strings as were given, in their order, which together have at most `budget` tokens.
 
     Each may have its proportional share, rounded down; what the rounding leaves goes to the largest. Tokens are summed
@@ -99,7 +101,7 @@ def truncate_entries(texts: Sequence[str], budget: int, counter: TokenCounter) -
         return list(texts)
     allowances = [max(0, budget) * cost // total for cost in costs]
     allowances[costs.index(max(costs))] += max(0, budget) - sum(allowances)
-    return [truncate(text, allowance, counter) for text, allowance in zip(texts, allowances, strict=True)]
+    return [truncate(text, allowance, counter, side=side) for text, allowance in zip(texts, allowances, strict=True)]
 
 
 def omission_marker(characters: int) -> str:

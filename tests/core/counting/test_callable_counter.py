@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxopt_core import ContextBudget, ContextRequest, EstimateCounter, fit
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.counting.counter_wrappers import CappedCounter
 from ctxopt_core.counting.counters import counter_for
@@ -74,13 +77,19 @@ def test_a_name_and_whether_it_is_exact_are_the_callers():
 @pytest.mark.parametrize(
     ("result", "error", "problem"),
     [
-        pytest.param(-1, ValueError, r"`function` must return .* 0 or more, got -1 from 'callable'", id="negative"),
-        pytest.param(float("nan"), ValueError, "NaN", id="nan"),
-        pytest.param(None, TypeError, "NoneType", id="none"),
-        pytest.param({"tokens": [1]}, KeyError, "input_ids", id="mapping-without-ids"),
+        pytest.param(-1, ValueError, r"must return .* 0 or more, got -1 from 'callable'", id="negative"),
+        pytest.param(-0.5, ValueError, r"must return .* 0 or more, got -0.5", id="negative-fraction"),
+        pytest.param(float("nan"), ValueError, "0 or more, got nan", id="nan"),
+        pytest.param(float("inf"), ValueError, "0 or more, got inf", id="infinite"),
+        pytest.param(None, TypeError, "must return the number of tokens .* got NoneType from 'callable'", id="none"),
+        pytest.param(True, TypeError, "got bool", id="bool"),
+        pytest.param("lan tern", TypeError, "got str", id="string"),
+        pytest.param(b"lantern", TypeError, "got bytes", id="bytes"),
+        pytest.param({"tokens": [1]}, TypeError, "got dict", id="mapping-without-ids"),
+        pytest.param(object(), TypeError, "got object", id="object"),
     ],
 )
-def test_a_function_that_does_not_count_is_an_error(result, error, problem):
+def test_l22_a_function_that_does_not_count_is_an_error(result, error, problem):
     counter = CallableCounter(lambda text: result)
 
     with pytest.raises(error, match=problem):
@@ -138,3 +147,80 @@ def test_a_capped_counter_gives_one_figure_whether_the_count_is_remembered_or_no
     after = CappedCounter(whole, ceiling)
 
     assert [before, before] == [after.count(text), cached_counts_of(after)(text)]
+
+
+async def awaited(text):
+    return len(text)
+
+
+class AwaitedObject:
+    async def __call__(self, text):
+        return len(text)
+
+
+AWAITED = [
+    pytest.param(awaited, id="coroutine function"),
+    pytest.param(AwaitedObject(), id="object"),
+    pytest.param(AwaitedObject().__call__, id="method"),
+    pytest.param(partial(awaited), id="partial"),
+    pytest.param(partial(partial(AwaitedObject())), id="partial of an object"),
+]
+
+
+@pytest.mark.parametrize("function", AWAITED)
+def test_l22_a_function_that_has_to_be_awaited_is_named_at_once(function):
+    with pytest.raises(TypeError, match=r"`function` must be a plain function .* has to be awaited"):
+        CallableCounter(function)
+    with pytest.raises(TypeError, match=r"`tokenizer` must be a plain function .* has to be awaited.*'approximate'"):
+        counter_for(function)
+    budget, request = ContextBudget(max_input_tokens=9), ContextRequest(query="Why?")
+    with pytest.raises(TypeError, match="`counter` must be a plain function"):
+        fit(request, budget, counter=function)
+
+
+def test_l22_a_coroutine_that_a_plain_function_returns_is_named_and_closed():
+    with pytest.raises(TypeError, match="got coroutine from 'words'"):
+        CallableCounter(lambda text: awaited(text[1:]), name="words").count("lantern")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda messages: sum(len(message.content) for message in messages),
+        lambda messages: sum(len(message["content"]) for message in messages),
+        lambda messages: messages.pop(),
+    ],
+    ids=["attributes", "keys", "list"],
+)
+def test_l22_a_function_that_counts_messages_is_named_when_it_is_used(function):
+    counter = counter_for(function)
+    with pytest.raises(TypeError, match=r"must take a string, and '<lambda>' raises .* counts messages") as found:
+        counter.count("lantern")
+    assert found.value.__cause__ is not None
+
+
+def test_l22_other_errors_of_a_function_come_through():
+    def broken(text):
+        raise FileNotFoundError(text)
+
+    with pytest.raises(OSError, match="lantern"):
+        counter_for(broken).count("lantern")
+
+
+@pytest.mark.parametrize("named", ["get_num_tokens_from_messages", "count_tokens_approximately"])
+def test_l22_what_counts_messages_by_its_name_is_named_at_once(named):
+    def function(messages):
+        return len(messages)
+
+    function.__name__ = named
+    for counting in (function, partial(function), partial(partial(function, 1))):
+        with pytest.raises(TypeError, match=f"`tokenizer` must be a function .* got {named}.*'approximate'"):
+            counter_for(counting)
+
+
+def test_l22_approximate_is_the_estimate_without_a_tokenizer():
+    counter = counter_for("approximate")
+    assert (counter.exact, counter.name) == (False, EstimateCounter().name)
+    assert counter.count("The capital of Italy is Rome.") == EstimateCounter().count("The capital of Italy is Rome.")
+    fitted = fit(ContextRequest(query="Why? " * 9), ContextBudget(max_input_tokens=20), counter="approximate")
+    assert fitted.report.tokens_after <= 20

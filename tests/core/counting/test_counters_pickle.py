@@ -13,6 +13,7 @@ from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.counting.counter_wrappers import ScaledCounter
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.counting.estimate_counter import EstimateCounter
+from ctxopt_core.counting.rewritten_counter import RewrittenCounter
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
 from ctxopt_core.runtime.text_cache import CountCache
 from shape_rows import SCRIPTS, SENTENCE
@@ -28,6 +29,8 @@ COUNTERS = {
     "scaled": ScaledCounter(TiktokenCounter("o200k_base"), 1.35, name="a model"),
     "scaled_estimate": ScaledCounter(EstimateCounter(), 1.1),
     "model": counter_for("claude-sonnet-4-5"),
+    "mistral": counter_for("mistral-large-latest"),
+    "rewritten": RewrittenCounter(counter_for("mistral-large-latest")),
 }
 each = pytest.mark.parametrize("counter", COUNTERS.values(), ids=COUNTERS.keys())
 

@@ -13,6 +13,8 @@ from ctxopt_core.shortening.shorten_message import Shortened
 from shape_rows import data_uri
 
 BASE64 = "UklNRVJPQ0s" * 9_000
+SEALED_TOKENS = 18_563  # three quarters of a byte for each character, and 4 bytes in a token; what is read goes off
+SEALED = Attachment(tokens=18_562, fixed=True)
 PICTURE = {"type": "image_url", "image_url": {"url": data_uri("image/png", 90_000)}}
 COUNTER = CallableCounter(len)
 WITHOUT_ATTACHMENTS = Message(role="user")
@@ -75,12 +77,12 @@ def test_a_content_of_no_known_shape_is_an_error(content, problem):
         pytest.param([{"type": "text", "text": None}], Message(role="user", content=("",)), id="text-is-none"),
         pytest.param(
             [{"type": "refusal", "refusal": "no"}, {"type": "thinking", "thinking": "hm", "signature": BASE64}],
-            Message(role="user", content=(), verbatim=("no", "hm")),
+            Message(role="user", content=(), verbatim=("no", "hm"), attachments=(SEALED,)),
             id="read-and-never-cut",
         ),
         pytest.param(
             [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": BASE64}],
-            Message(role="user", content=(), verbatim=("hm",)),
+            Message(role="user", content=(), verbatim=("hm",), attachments=(SEALED,)),
             id="reasoning-summary",
         ),
         pytest.param(
@@ -218,13 +220,13 @@ def test_t13_media_cost_a_fixed_allowance_and_text_what_it_counts(part, tokens):
         pytest.param({"type": "hologram", "data": BASE64}, 500, id="unknown"),
         pytest.param({"type": "hologram", "view": data_uri("image/png", 90_000)}, 500, id="data-uri-in-the-unknown"),
         pytest.param({"type": "hologram", "blob": BASE64.encode()}, 500, id="bytes-in-the-unknown"),
-        pytest.param({"type": "redacted_thinking", "data": BASE64}, 500, id="sealed-thought"),
+        pytest.param({"type": "redacted_thinking", "data": BASE64}, SEALED_TOKENS, id="sealed-thought"),
         pytest.param(
             {"type": "tool_result", "tool_use_id": "a", "content": [PICTURE, PICTURE]}, 1_700, id="in-a-result"
         ),
         pytest.param(
             {"type": "web_search_tool_result", "content": [{"title": "lamps", "encrypted_content": BASE64}]},
-            0,
+            SEALED_TOKENS,
             id="sealed",
         ),
     ],

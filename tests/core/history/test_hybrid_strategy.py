@@ -51,16 +51,19 @@ def test_h17_what_is_relevant_is_kept_and_the_rest_summarized():
     assert result.report.history.summarized == 81 - len(result.history.kept)
 
 
-@pytest.mark.parametrize(("share", "kept"), [(0, 1), (20, 2), (50, 6), (80, 9)])
+@pytest.mark.parametrize(("share", "kept"), [(0, 1), (20, 3), (50, 7), (80, 12)])
 def test_h17_the_newest_turns_take_their_share_before_what_is_relevant(share, kept):
-    """The newest turns say nothing of what is asked, and of what does there is more than fits."""
+    """The newest turns say nothing of what is asked, and of what does there is more than fits.
+
+    What the summary does not need of its tokens is shared, too, so the summary may speak of some of the kept turns.
+    """
     result, [transcript] = fitted([*OLD, *HITS, *NEWEST], recent_percent=share)
     newest = [n for n in result.history.kept if 60 <= n < 100]
 
     assert newest == list(range(100 - 2 * kept, 100))
     assert any(20 <= n < 60 for n in result.history.kept)
     assert f"What of the ropes, {19 - kept}?" in transcript
-    assert f"What of the ropes, {20 - kept}?" not in transcript
+    assert "What of the ropes, 19?" not in transcript
 
 
 def test_h17_the_history_is_left_alone_while_it_fits_beside_documents_that_do_not():

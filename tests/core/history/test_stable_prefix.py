@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, HistoryPolicy, Message, ToolCall, fit
 from ctxopt_core.counting.callable_counter import CallableCounter
-from ctxopt_core.history.strategies.stable_prefix import FREE_SHARE, FREE_SHARE_WITH_TOOLS, Step, StepUnit, steps
+from ctxopt_core.history.strategies.steps import FREE_SHARE, FREE_SHARE_WITH_TOOLS, Step, StepUnit, steps
 from drawn_examples import examples
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")

@@ -93,7 +93,7 @@ def test_m2_each_message_is_kept_dropped_or_summarized_once():
 
 
 def test_h16_the_transcript_holds_what_is_left_out_and_nothing_else():
-    function = Counting()
+    function = Counting("Long summary. " * 60)  # nothing of its tokens is left for messages
     history = fitted(function).history
     [transcript] = function.asked
 

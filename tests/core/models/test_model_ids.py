@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxopt_core.models import model_ids
 from ctxopt_core.models.catalog import builtin_index, builtin_rows
-from ctxopt_core.models.model_ids import encoding_for, encoding_of_tokenizer, id_spellings
+from ctxopt_core.models.model_ids import encoding_for, id_spellings
 
 SAME_ID = [
     pytest.param("gpt-4o-2024-11-20", "gpt-4o", id="dated"),
@@ -115,7 +116,6 @@ CL100K = [
 NOT_PUBLISHED = [
     *("claude-sonnet-4-5", "us.anthropic.claude-opus-4-1-20250805-v1:0", "gemini-2.5-pro", "llama3.1:8b"),
     *(
-        "mistral-large-latest",
         "deepseek-chat",
         "qwen3-max",
         "grok-4",
@@ -150,10 +150,55 @@ def test_t5_other_models_count_with_a_marked_stand_in(model):
     assert choice.safety_factor == (1.35 if "claude" in model else 1.2)
 
 
-def test_t5_the_table_and_the_names_agree_on_the_encoding():
-    listed = [(model, row.tokenizer) for row in builtin_rows() for model in row.ids]
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("mistral-large-latest", "mistral-medium-2505", "mistral-small-latest", "mistral-small-24b", "mistral-nemo"),
+        *("codestral-latest", "codestral-2501", "ministral-8b-latest", "magistral-medium-2509", "devstral-small"),
+        *("pixtral-12b-2409", "open-mistral-nemo", "voxtral-small-2507", "mistralai:mistral-large-latest"),
+        *("mistralai/Mistral-Small-3.2-24B-Instruct-2506", "mistral.mistral-large-3-675b-instruct", "mistral-large-9"),
+    ],
+)
+def test_l27_models_of_mistral_count_with_tekken_where_it_is_installed(model, monkeypatch):
+    choice = encoding_for(model)
+    assert (choice.encoding, choice.exact, choice.safety_factor) == ("tekken", True, 1.0)
 
-    assert [pair for pair in listed if encoding_for(pair[0]) != encoding_of_tokenizer(pair[1])] == []
+    monkeypatch.setattr(model_ids, "tekken_file", lambda: None)
+    choice = encoding_for(model)
+    assert (choice.encoding, choice.exact, choice.safety_factor) == ("o200k_base", False, 1.2)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("open-mistral-7b", "mistral", "mistral:7b", "mistral-tiny", "open-mixtral-8x7b", "open-mixtral-8x22b"),
+        *("mistral-small-2402", "mistral-small-2409", "mistral-large-2402", "mistral.mistral-large-2407-v1:0"),
+        *("mistral-large-2411", "pixtral-large-latest", "codestral-2405", "open-codestral-mamba", "mathstral"),
+        *("llama2:13b", "meta.llama2-70b-chat-v1", "codellama:7b", "phi-3-mini-128k-instruct", "mistral-embed"),
+    ],
+)
+def test_l27_models_with_a_small_vocabulary_are_estimated_by_a_small_one(model):
+    choice = encoding_for(model)
+
+    assert (choice.encoding, choice.exact) == ("conservative_small", False)
+
+
+@pytest.mark.parametrize(
+    "model", ["llama-3.2-3b", "llama-4-scout", "phi4:14b", "mistral-ocr-latest", "mistral/zai-glm-5"]
+)
+def test_l27_their_successors_and_neighbors_are_not(model):
+    assert encoding_for(model).encoding == "o200k_base"
+
+
+def test_t5_the_table_and_the_names_agree_on_the_encoding():
+    listed = {model: row.tokenizer for row in builtin_rows() for model in row.ids}
+    published = {"o200k_base", "cl100k_base"}
+    found = {model: choice.encoding for model in listed if (choice := encoding_for(model)).exact}
+    found = {model: encoding for model, encoding in found.items() if encoding != "tekken"}
+
+    assert found == {model: tokenizer for model, tokenizer in listed.items() if tokenizer in published}
+    assert {listed[model] for model in listed if encoding_for(model).safety_factor == 1.35} == {"claude"}
+    assert {listed[model] for model in listed if encoding_for(model).encoding == "tekken"} == {"mistral"}
 
 
 @pytest.mark.parametrize("model", [None, "", "  ", 4, 4.5, True, b"gpt-4o", ["gpt-4o"]])

@@ -166,12 +166,20 @@ def test_t2_claude_adds_a_system_prompt_for_tools(model, prompt):
     assert schema_tokens(model, []) == 0
 
 
-@pytest.mark.parametrize("model", [None, "gemini-2.5-pro", "llama3.1:8b", "mistral-large-latest", "gpt-oss-20b"])
+@pytest.mark.parametrize("model", [None, "gemini-2.5-pro", "llama3.1:8b", "deepseek-chat", "gpt-oss-20b"])
 def test_t2_everyone_else_has_compact_json_one_by_one_or_as_one_list(model):
     tools = [tool({"a": {"type": "string"}}), "text"]
     texts = schema_texts(tools)
 
     assert schema_tokens(model, tools) == max(sum(map(len, texts)), len(f"[{','.join(texts)}]"))
+
+
+def test_l27_mistral_has_json_with_spaces_between_two_control_tokens():
+    tools = [tool({"a": {"type": "string"}}), json.dumps(tool({"b": {"type": "string"}})), "text"]
+    sent = f"[{json.dumps(tools[0])}, {tools[1]}, text]"
+
+    assert schema_tokens("mistral-large-latest", tools) == schema_tokens("open-mixtral-8x7b", tools) == len(sent) + 2
+    assert schema_tokens("mistral-large-latest", []) == 0
 
 
 def test_t2_a_schema_is_rendered_once_whichever_object_holds_it():

@@ -11,7 +11,9 @@ from history_evaluation.requests import Fit, Kept, Request, pairs_whole, total, 
 from history_evaluation.timing import timed, warm_up
 
 NAME = "trajectories"
-SETS = ("traj_tau_airline", "traj_bfcl_long")
+SETS = ("traj_tau_airline", "traj_bfcl_long", "traj_long_task")
+TASKS = frozenset({"traj_long_task"})
+"""Sets of runs that begin with a long task, which comes on top of a share of the rest: else it alone fills a budget."""
 SHARES = ("15%", "30%", "50%", "70%")
 LEAST_TOKENS = 500
 
@@ -50,11 +52,18 @@ def spoken_tokens(request: Request) -> int:
     return total(request.rows) - system_tokens(request)
 
 
+def room_of(name: str, request: Request, budget: str) -> int:
+    """Return the tokens of a budget, those of the system messages aside."""
+    task = request.newest_question if name in TASKS else None
+    asked = 0 if task is None else total([request.rows[task]])
+    return asked + int((spoken_tokens(request) - asked) * float(budget[:-1]) / 100)
+
+
 def run(name: str, number: int, budget: str, fit: Fit) -> Outcome:
     """Fit one checkpoint."""
     request = request_of(name, number)
     fixed = system_tokens(request)
-    room = int(spoken_tokens(request) * float(budget[:-1]) / 100)
+    room = room_of(name, request, budget)
     warm_up(fit, request, fixed + room, (name, number))
     kept, ms = timed(fit, request, fixed + room)
     values = values_seen(items(name)[number], kept)

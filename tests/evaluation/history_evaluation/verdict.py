@@ -35,7 +35,8 @@ def demands(part: str, results: Results) -> list[Demand]:
 
 
 def _values(results: Results) -> Iterator[Demand]:
-    wanted = {(name, b): w for name in results.sets for b, w in zip(trajectories.SHARES, WANTED[name], strict=True)}
+    sets = [name for name in results.sets if name in WANTED]
+    wanted = {(name, b): w for name in sets for b, w in zip(trajectories.SHARES, WANTED[name], strict=True)}
     for ours in _compared(results):
         yield cell_demand(
             f"`{ours}`: values seen, net, at least .50 .67 .88 .92 (tau) and .97 .99 .99 .99 (BFCL)",

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain.agents.middleware.types import ModelRequest
+from langchain_core.language_models._utils import _normalize_messages
 from langchain_core.messages import BaseMessage, SystemMessage
-from langchain_core.outputs import LLMResult
+from langchain_core.outputs import ChatResult
 from pydantic import Field
 
 from drawn_examples import examples
@@ -42,13 +43,13 @@ def through_middleware(messages: list[BaseMessage], budget: int, tools: list[Any
 
 
 class RecordingModel(ScriptedModel):
-    """Keeps the messages that it is asked with, before LangChain normalizes them."""
+    """Keeps the messages that it is asked with."""
 
     asked: list[Any] = Field(default_factory=list)
 
-    def generate(self, messages: list[list[BaseMessage]], *arguments: Any, **options: Any) -> LLMResult:
-        self.asked += messages
-        return super().generate(messages, *arguments, **options)
+    def _generate(self, messages: list[BaseMessage], *arguments: Any, **options: Any) -> ChatResult:
+        self.asked.append(messages)
+        return super()._generate(messages, *arguments, **options)
 
 
 def through_model(messages: list[BaseMessage], budget: int, tools: list[Any]) -> list[BaseMessage]:
@@ -59,8 +60,11 @@ def through_model(messages: list[BaseMessage], budget: int, tools: list[Any]) ->
 
 
 def rows_as_sent(messages: list[BaseMessage]) -> list[dict[str, Any]]:
-    """Return rows without the empty id that a ToolMessage has for none."""
-    rows = rows_of(messages)
+    """Return rows as LangChain normalizes them, and without the empty id that a ToolMessage has for none."""
+    rows = rows_of(_normalize_messages(messages))
+    for block in (block for row in rows if isinstance(row["content"], list) for block in row["content"]):
+        if isinstance(block, dict) and str(block.get("id")).startswith("lc_"):
+            del block["id"]  # drawn anew each time
     return [{**row, "tool_call_id": row["tool_call_id"] or None} if "tool_call_id" in row else row for row in rows]
 
 

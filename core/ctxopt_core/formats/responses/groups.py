@@ -4,7 +4,7 @@ There a message, each tool call, each result and the reasoning before them are i
 model wrote in one answer: reasoning, messages and the calls up to the results that answer them. So reasoning stays with
 the item that it precedes, as the API demands, and parallel calls stay together. A call after a result is taken for
 another answer, since nothing says whether it belongs to the call before. A result is a separate group, which is kept
-with its call, and so is each message of anyone else.
+with its call, and so is each message of anyone else, and each compaction of the conversation before it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ctxopt_core.formats.content_blocks import TEXT_KINDS, kind_of, text_of
+from ctxopt_core.formats.part_kinds import (
+    APPROVAL_CALL,
+    APPROVAL_RESULT,
+    COMPACTION,
+    TEXT_KINDS,
+    answered_by,
+    kind_of,
+    sealed_call_id,
+    text_of,
+)
 from ctxopt_core.messages.placeholder import is_placeholder_message
 
 Item = Mapping[str, Any]
@@ -22,7 +31,6 @@ MESSAGE, REASONING, REFERENCE = "message", "reasoning", "item_reference"
 TOOL_CALLS = frozenset({"function_call", "custom_tool_call"})
 TOOL_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _RESULT_ENDING = "_output"
-_APPROVAL_CALL, _APPROVAL_RESULT = "mcp_approval_request", "mcp_approval_response"
 _ONLY_ITEMS = TOOL_CALLS | TOOL_RESULTS | {REASONING, REFERENCE}
 _MODEL_ROLE = "assistant"
 
@@ -66,11 +74,7 @@ def is_list_of_items(content: Sequence[object]) -> bool:
 def answered_id(item: Item) -> str | None:
     """Return the id of the call that a result answers; None for what is no result."""
     kind = item_kind(item)
-    if kind == _APPROVAL_RESULT:
-        found = item.get("approval_request_id")
-    else:
-        found = item.get("call_id") if kind.endswith(_RESULT_ENDING) else None
-    return found if isinstance(found, str) else None
+    return answered_by(item, kind) if kind == APPROVAL_RESULT or kind.endswith(_RESULT_ENDING) else None
 
 
 def groups_of(items: Sequence[Item]) -> tuple[Group, ...]:
@@ -105,9 +109,11 @@ def _is_by_model(item: Item) -> bool:
 
 def _is_new_answer(item: Item, before: Sequence[Item], answered: frozenset[str]) -> bool:
     """Return whether an item begins another answer of the model, though it follows one with nothing in between."""
+    kind, kinds = item_kind(item), [item_kind(found) for found in before]
+    if COMPACTION in (kind, kinds[-1]):
+        return True
     if any(_call_id(found, answered) for found in before):
         return False
-    kind, kinds = item_kind(item), [item_kind(found) for found in before]
     if kind == REASONING:
         return kinds[-1] != REASONING
     return kind == MESSAGE and set(kinds) == {MESSAGE}
@@ -116,10 +122,12 @@ def _is_new_answer(item: Item, before: Sequence[Item], answered: frozenset[str])
 def _call_id(item: Item, answered: frozenset[str]) -> str | None:
     """Return the id of a call that a result answers, or ought to; None for what needs no result."""
     kind = item_kind(item)
-    found = item.get("id" if kind == _APPROVAL_CALL else "call_id")
-    if not isinstance(found, str) or answered_id(item) is not None:
+    if answered_id(item) is not None:
         return None
-    return found if kind in TOOL_CALLS or found in answered else None
+    named = [found for key in ("call_id", "id") if isinstance(found := item.get(key), str)]
+    # An approval may stay open, and a local shell's output may name the id of the call.
+    known = next((found for found in named if found in answered), None)
+    return known or (None if kind == APPROVAL_CALL else sealed_call_id(item, kind))
 
 
 def _is_placeholder(item: Item) -> bool:

@@ -13,17 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE
+from ctxopt_core.formats.assembly import Assembly
 from ctxopt_core.formats.checks import CALL_FIELDS, CONTENT, ROLE, Object, Rule, check, item_of, list_of
-from ctxopt_core.formats.content_blocks import (
-    TEXT_KINDS,
-    Assembly,
-    ContentBuilder,
-    kind_of,
-    take_apart,
-    text_of,
-    verbatim_texts,
-)
+from ctxopt_core.formats.content_blocks import ContentBuilder, take_apart
 from ctxopt_core.formats.media import facts_of
+from ctxopt_core.formats.part_kinds import TEXT_KINDS, is_compaction, kind_of, text_of
 from ctxopt_core.formats.responses.groups import (
     MESSAGE,
     REASONING,
@@ -36,7 +30,9 @@ from ctxopt_core.formats.responses.groups import (
     groups_of,
     item_kind,
 )
+from ctxopt_core.formats.sealed import sealed_attachment, sealed_characters
 from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of
+from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.history.trimming import Trimming, kept_items
 from ctxopt_core.messages.message import Attachment, Message, ToolCall
 from ctxopt_core.messages.message_views import LazyMessages
@@ -88,7 +84,7 @@ class ResponsesMessages(LazyMessages[Group]):
     __slots__ = ()
 
     def __init__(self, items: Sequence[Item]) -> None:
-        super().__init__(groups_of(items), message_from_responses, _plain, _role)
+        super().__init__(groups_of(items), message_from_responses, _plain, _role, _compacts)
 
     def places(self) -> Iterator[str]:
         """Yield where each group begins in the file, as in `input[3]`."""
@@ -139,9 +135,11 @@ def message_from_responses(group: Group) -> Message:
         kind = item_kind(item)
         if kind in TOOL_CALLS and position in group.calls:
             found.calls.append(call_of(item, fixed=group.thinks))
+            found.attachments += sealed_attachment(sealed_characters({**item, "arguments": None, "input": None}))
         elif position in group.calls:
             arguments = "".join(verbatim_texts(item, kind, found.attachments))
             found.calls.append(ToolCall(id=group.calls[position], arguments=arguments, fixed=True))
+            found.attachments += sealed_attachment(sealed_characters(item))
         else:
             frames += 1
             _add(item, kind, found)
@@ -156,6 +154,8 @@ def message_from_responses(group: Group) -> Message:
         verbatim=tuple(found.verbatim),
         tool_calls=(*found.calls, *(ToolCall(id=name, fixed=True) for name in group.referred)),
         attachments=tuple(found.attachments),
+        sources=tuple(found.sources) if is_alone else (),
+        compacts=_compacts(group),
         synthetic=is_alone and is_placeholder_message(role, texts),
     )
 
@@ -168,22 +168,27 @@ def _add(item: Item, kind: str, found: ContentBuilder) -> None:
         found.verbatim += content.verbatim
         found.verbatim += [text for call in content.calls for text in (call.name, call.arguments)]
         found.attachments += content.attachments
+        found.sources += content.sources
     elif kind == REASONING:
-        # Encrypted reasoning is not counted, as in OpenAI's other shapes.
         pieces: list[Any] = [*(item.get("summary") or ()), *(item.get("content") or ())]
-        found.verbatim += [text for piece in pieces if (text := text_of(piece))]
+        texts = [text for piece in pieces if (text := text_of(piece))]
+        found.verbatim += texts
+        readable = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        found.attachments += sealed_attachment(sealed_characters(item), readable=readable)
     elif kind == REFERENCE:
         found.attachments.append(Attachment(fixed=True))
     elif kind == _IMAGE:
         found.attachments.append(Attachment(kind="image", fixed=True, facts=facts_of({"data": item.get("result")})))
     else:
         found.verbatim += verbatim_texts(item, kind, found.attachments)
+        found.attachments += sealed_attachment(sealed_characters(item))
 
 
 def _result(item: Item, identity: str) -> Message:
     if item_kind(item) not in TOOL_RESULTS:
         attachments: list[Attachment] = []
         verbatim = tuple(verbatim_texts(item, item_kind(item), attachments))
+        attachments += sealed_attachment(sealed_characters(item))
         fixed = tuple(replace(attachment, fixed=True) for attachment in attachments)
         return Message(role=_TOOL_ROLE, verbatim=verbatim, tool_call_id=identity, attachments=fixed)
     output = item.get("output")
@@ -205,6 +210,10 @@ def _plain(group: Group) -> tuple[str, str] | None:
     if not isinstance(role, str) or not isinstance(content, str) or is_placeholder(content):
         return None
     return role, content
+
+
+def _compacts(group: Group) -> bool:
+    return any(map(is_compaction, group.items))
 
 
 def _role(group: Group) -> Any:
@@ -239,9 +248,9 @@ def shortened_responses(group: Group, cut: Shortened) -> tuple[Item, ...]:
     return tuple(left)
 
 
-def placeholder_responses(text: str) -> tuple[Item, ...]:
+def placeholder_responses(text: str, role: str = PLACEHOLDER_ROLE) -> tuple[Item, ...]:
     """Return the placeholder as the items of a group."""
-    return ({"role": PLACEHOLDER_ROLE, "content": text},)
+    return ({"role": role, "content": text},)
 
 
 def fitted_responses(items: Sequence[Item], trimming: Trimming) -> list[Item]:
@@ -251,7 +260,7 @@ def fitted_responses(items: Sequence[Item], trimming: Trimming) -> list[Item]:
         [group.items for group in given],
         trimming,
         shortened=lambda index, cut: shortened_responses(given[index], cut),
-        placeholder=lambda text, _: placeholder_responses(text),
+        placeholder=lambda text, _: placeholder_responses(text, trimming.placeholder_role),
     )
     return [item for group in groups for item in group]
 

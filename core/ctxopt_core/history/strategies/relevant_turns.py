@@ -12,6 +12,7 @@ from ctxopt_core.conversation.turns import Turn, newest_turns
 from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.placeholder_note import summary_room
 from ctxopt_core.history.strategies.recent_turns import add_newest_turns
+from ctxopt_core.history.strategies.stable_prefix import add_stable
 from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.relevance.feedback import CountedTexts, bm25_with_feedback
 from ctxopt_core.relevance.query_terms import query_terms
@@ -61,16 +62,32 @@ class Auto(Strategy):
 
 
 class Hybrid(Strategy):
-    """`hybrid`: what `relevance` keeps, and a summary of what is left out."""
+    """`hybrid`: what `relevance` keeps, and a summary of what is left out.
+
+    Where not even the newest turn fits whole, nothing is chosen by relevance, and the cut moves in steps as with
+    `summarize`, so that the summarizer is not called for each call of a long run.
+    """
 
     summarizes = True
 
     def apply(self, draft: HistoryDraft) -> None:
         """Keep the newest turns and the most relevant ones, and set tokens aside for the summary."""
-        draft.add_current_exchange()
-        draft.placeholder.summary_room = summary_room(draft.policy, draft.budget, draft.counter)
-        _add_by_relevance(draft)
+        room = draft.summary_tokens or summary_room(draft.policy, draft.budget, draft.counter)
+        draft.placeholder.summary_room = room
+        if _newest_tokens(draft) + draft.placeholder.tokens(len(draft.conversation)) <= draft.left or not add_stable(
+            draft
+        ):
+            draft.placeholder.summary_room = room
+            draft.add_current_exchange()
+            _add_by_relevance(draft)
         draft.strategy = "hybrid"
+
+
+def _newest_tokens(draft: HistoryDraft) -> int:
+    """Return the tokens of what follows the query; where nothing does, those of the newest turn."""
+    if draft.query is not None:
+        return draft.split(draft.end + 1, len(draft.conversation)).tokens
+    return next((turn.tokens for turn in draft.counted_turns()), 0)
 
 
 def _add_by_relevance(draft: HistoryDraft, most_characters: int | None = None) -> bool:

@@ -8,27 +8,23 @@ free. Until that is used up, every request begins with the one before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal
 
 from ctxopt_core.conversation.turns import Unit, Units, first_user_message
 from ctxopt_core.history.draft import HistoryDraft, within_cap
 from ctxopt_core.history.placeholder_note import WIDEST_NOTE, summary_room
 from ctxopt_core.history.shrink_turn import lowest_tokens
+from ctxopt_core.history.strategies.steps import Step, StepUnit, large_results, steps
 from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 from ctxopt_core.shortening.truncate import level_down
 
 # Tokens of a pruned result. It is never cut again, so it has more than the 48 of a draft without a stable prefix.
 _RESULT_TOKENS = 100
-# Shares of the window that a step frees. More makes steps rarer and keeps less: a chat asks for its past, while an
-# agent sends many requests for each turn and needs what came last.
-FREE_SHARE = 0.11  # of a chat
-FREE_SHARE_WITH_TOOLS = 0.5  # of an agent's run
-_MOST_FREE_SHARE = 0.5  # of a chat with long turns
-_REQUESTS_PER_STEP = 4  # requests that fit after a step at least; with fewer, most requests would be a cache miss
-_LARGE_SHARE = 0.15  # of the window: a result whose pruning saves more is pruned before the next step
+# A part of the window: a step frees half of it at most, and more where a unit is large, which the report then says.
+_NOTED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +40,9 @@ class StablePrefix(Strategy):
 
     def apply(self, draft: HistoryDraft) -> None:
         """Keep what the stepped cut leaves of the whole conversation, current exchange included."""
-        limit = draft.stable_limit
-        if limit is None:
-            limit = draft.budget + (0 if draft.query is None else draft.conversation.cost(draft.query))
-        if self.summarizes:
-            draft.placeholder.summary_room = summary_room(draft.policy, limit, draft.counter)
-        if _add_stable(draft, limit):
+        if add_stable(draft):
             draft.strategy = "summarize" if self.summarizes else "turns"
             return
-        draft.placeholder.summary_room = 0
         draft.notes.append("the prefix could not be kept stable within the budget")
         self.otherwise.apply(draft)
         draft.fallback = draft.strategy
@@ -65,13 +55,30 @@ class Summarize(StablePrefix):
     summarizes = True
 
 
-def _add_stable(draft: HistoryDraft, limit: int) -> bool:
+def add_stable(draft: HistoryDraft) -> bool:
     """Keep what the stepped cut leaves; return False, with the draft still empty, where that is over its budget."""
-    cut = _SteppedCut(draft, limit)
+    limit = draft.stable_limit
+    if limit is None:
+        limit = draft.budget + draft.query_tokens
+    if draft.policy.summarizes:
+        draft.placeholder.summary_room = summary_room(draft.policy, limit, draft.counter)
+    if not _keep(draft, _SteppedCut(draft, limit)):
+        draft.placeholder.summary_room = 0
+        draft.placeholder.after = None
+        return False
+    if (draft.omitted or draft.shortened) and draft.left > limit * _NOTED_SHARE:
+        draft.notes.append(f"{draft.left:,} tokens are left for the next requests, as the cut moves in steps")
+    return True
+
+
+def _keep(draft: HistoryDraft, cut: _SteppedCut) -> bool:
     step = cut.walked[-1] if cut.walked else None
     if step is None:
         return False
-    conversation = draft.conversation
+    conversation, note = draft.conversation, draft.placeholder
+    if draft.summary_tokens is not None:
+        step = cut.widened(step, note.summary_room - draft.summary_tokens)
+        note.summary_room = draft.summary_tokens
     rows = dict(cut.rows(step, len(cut.units)))
     rows.pop(-1 if draft.query is None else draft.query, None)
     shortened = {}
@@ -82,15 +89,14 @@ def _add_stable(draft: HistoryDraft, limit: int) -> bool:
                 return False
             shortened[index] = found
     tokens = sum(shortened[i].tokens if i in shortened else cost for i, cost in rows.items())
-    noted = cut.is_noted(step)
-    if tokens + (cut.note_tokens if noted else 0) > draft.left:
+    note.after, note.role = cut.note_place(step)
+    if tokens + (0 if note.after is None else note.tokens(WIDEST_NOTE)) > draft.left:
         return False
     draft.record_strays(cut.strays)
     draft.kept.extend(rows)
-    draft.left -= tokens + (draft.placeholder.tokens(len(conversation)) if noted else 0)
+    draft.left -= tokens + (0 if note.after is None else note.tokens(len(conversation)))
     draft.turns = draft.whole_turns = sum(map(conversation.opens_turn, rows))
     draft.shortened.update(shortened)
-    draft.placeholder.after = cut.first if noted else None
     draft.omitted = cut.omitted(step)
     draft.reused_prefix_tokens = cut.reused_prefix_tokens(step, shortened)
     return True
@@ -115,7 +121,8 @@ class _SteppedCut:
             cap = int(limit * policy.first_message_max_percent / 100)
             self.first_left = within_cap(conversation, self.first, cap, draft.counter)
             self.first = None if self.first_left is None else self.first
-        self.note_tokens = draft.placeholder.tokens(WIDEST_NOTE)
+        note = draft.placeholder.tokens(WIDEST_NOTE)
+        self._has_note, self._has_note_inside = note > 0, policy.summarizes
         opener, first, units = 0, len(self.units), []
         for n, unit in enumerate(self.units):
             opener = n if unit.kind == "user" else opener
@@ -123,9 +130,10 @@ class _SteppedCut:
             saved = sum(conversation.cost(i) - self._least(i) for i in unit.results)
             units.append(StepUnit(unit.tokens, unit.tokens - saved, opener, unit.kind == "exchange"))
         self._large = frozenset(n for n, unit in enumerate(units) if unit.saved > large_results(limit))
-        head = 0 if self.first_left is None else self.first_left.tokens + self.note_tokens
+        head = 0 if self.first_left is None else self.first_left.tokens + note
         leading = next((n for n, unit in enumerate(self.units) if unit.kind == "user"), 0)
-        self.walked = list(steps(units, limit, first=first, head=head, leading=leading))
+        inside = note if self._has_note_inside else 0
+        self.walked = list(steps(units, limit, first=first, head=head, note=inside, leading=leading))
 
     def rows(self, step: Step, end: int) -> Mapping[int, int]:
         """Return the tokens of each message of a request with `end` units, in order, without its system messages."""
@@ -142,12 +150,33 @@ class _SteppedCut:
             rows.setdefault(self.first, self.first_left.tokens)
         return dict(sorted(rows.items()))
 
-    def is_noted(self, step: Step) -> bool:
-        """Return whether the first message is alone in front, so that the placeholder can follow it."""
-        first = self.first
-        if first is None or not self.note_tokens or self.units[step.cut].indices[0] <= first:
-            return False
-        return self.units[self._opener(step)].indices[0] != first
+    def note_place(self, step: Step) -> tuple[int | None, Literal["assistant", "user"]]:
+        """Return which message the placeholder follows, None where there is none, and the placeholder's role.
+
+        It follows the first message if that is alone in front, as an assistant's message between two of a user. A
+        summary otherwise follows the user message of the turn in which the cut is. There it is a user's message, since
+        providers want a call right after a user's message, and thinking before everything else of the assistant.
+        """
+        first, opener = self.first, self.units[self._opener(step)]
+        if self._has_note and first is not None and opener.indices[0] != first < self.units[step.cut].indices[0]:
+            return first, "assistant"
+        if self._has_note_inside and opener.kind == "user" and step.cut > self._opener(step) + 1:
+            return opener.indices[0], "user"
+        return None, "assistant"
+
+    def widened(self, step: Step, spare: int) -> Step:
+        """Return a step that keeps as many more of the units right before the cut as have at most `spare` tokens."""
+
+        def tokens(one: Step) -> int:
+            return sum(self.rows(one._replace(newest_limit=None), step.cut).values())
+
+        found, most, place = step, tokens(step) + spare, self.note_place(step)
+        for cut in range(step.cut - 1, -1, -1):
+            wider = step._replace(cut=cut)
+            if self.note_place(wider) != place or not self.omitted(wider) or tokens(wider) > most:
+                break
+            found = wider
+        return found
 
     def shortened(self, index: int, tokens: int) -> Shortened | None:
         """Return the texts with which a message has at most `tokens`; they depend on nothing but these two."""
@@ -167,16 +196,20 @@ class _SteppedCut:
         before = self.walked[answered - 1] if answered else None
         if before is None:
             return 0
+        newest = self.walked[-1]
+        if newest is not None and newest.cut == before.cut:
+            before = before._replace(cut=step.cut)  # the summary is the same, and both are widened alike
         then, now = self.rows(before, answered), self.rows(step, len(units))
         same: list[int] = []
+        after, _ = self.note_place(step)
         for (index, tokens), (again, still) in zip(then.items(), now.items(), strict=False):
             if index != again or tokens != still:
                 break
             same.append(index)
-            if index == self.first and step.cut != before.cut:
+            if index in (self.first, after) and step.cut != before.cut:
                 break
         note = 0
-        if self.is_noted(step) and step.cut == before.cut and same[-1:] != [self.first]:
+        if after is not None and step.cut == before.cut and same[-1:] != [after]:
             note = self._draft.placeholder.tokens(self.omitted(step))
         systems = sum(conversation.cost(i) for i in conversation.systems if same and i <= same[-1])
         return note + systems + sum(shortened[index].tokens if index in shortened else now[index] for index in same)
@@ -202,9 +235,9 @@ class _SteppedCut:
         """Return the tokens of a pruned result. One with attachments or words beside it is not pruned."""
         conversation = self._draft.conversation
         message, cost = conversation.message(index), conversation.cost(index)
-        if message.removable or message.speaks_beside_results:
+        if message.removable or message.sources or message.speaks_beside_results:
             return cost
-        return min(cost, lowest_tokens(conversation, index, _RESULT_TOKENS))
+        return min(cost, lowest_tokens(conversation, index, _RESULT_TOKENS, self._draft.counter))
 
 
 def _opening_properly(units: Units) -> Sequence[Unit]:
@@ -213,86 +246,3 @@ def _opening_properly(units: Units) -> Sequence[Unit]:
     if not kept or kept[0].kind == "user" or not any(index < kept[0].indices[0] for index in units.strays):
         return kept
     return kept[next((n for n, unit in enumerate(kept) if unit.kind == "user"), 0) :]
-
-
-class StepUnit(NamedTuple):
-    """A unit of a conversation: its tokens, those with its results pruned, where its turn starts, and its kind."""
-
-    full: int
-    least: int
-    opener: int
-    is_exchange: bool
-
-    @property
-    def saved(self) -> int:
-        """Tokens that pruning its results saves."""
-        return self.full - self.least
-
-
-class Step(NamedTuple):
-    """Where the cut is.
-
-    Units before `cut` are gone, except for the user message that opened the turn in which the cut is. Of those that are
-    kept, the ones before `pruned` have their results pruned. The newest unit, whose results are not read yet, has at
-    most `newest_limit` tokens, where it would not fit whole even alone.
-    """
-
-    cut: int = 0
-    pruned: int = 0
-    newest_limit: int | None = None
-
-
-def steps(units: Sequence[StepUnit], limit: int, *, first: int, head: int, leading: int = 0) -> Iterator[Step | None]:
-    """Yield where the cut is after each unit; None where even that does not fit.
-
-    A step frees a ninth of the limit, or the tokens of four more requests if that is more, but at most half; where
-    tools are at work it frees half. After the first step, a unit with large results is pruned as soon as another unit
-    follows, without waiting for the next step: so close to the end that costs little of what is cached.
-
-    Args:
-        units: The units, oldest first.
-        limit: The most that they may have, in tokens.
-        first: Which unit is the first user message, of which something is kept when it goes.
-        head: Tokens of what is kept of it, and of the placeholder after it.
-        leading: How many units come before the first user message. They go together.
-    """
-    large = large_results(limit)
-    cut = pruned = total = requests = exchanges = 0
-
-    def held() -> int:
-        opener = units[cut].opener
-        inside = units[opener].full if opener < cut else 0
-        return inside + (head if cut > first and opener != first else 0)
-
-    for n, unit in enumerate(units):
-        total += unit.full
-        requests += unit.opener != n
-        exchanges += unit.is_exchange
-        if 0 < pruned < n and units[n - 1].saved > large:
-            total -= units[n - 1].saved
-        if cut and n == leading:
-            # A cut among them was made before there was a user message.
-            cut, total, requests, exchanges = n, unit.full, 0, 0
-        if total + held() <= limit:
-            yield Step(cut, pruned)
-            continue
-        total -= sum(read.saved for read in units[max(cut, pruned) : n] if not pruned or read.saved <= large)
-        pruned = n
-        usual = _REQUESTS_PER_STEP * total / requests if requests else 0
-        in_chat = min(limit * _MOST_FREE_SHARE, max(limit * FREE_SHARE, usual))
-        goal = limit - int(limit * FREE_SHARE_WITH_TOOLS if exchanges else in_chat)
-        while cut < n and (total + held() > goal or 0 < cut < leading):
-            total -= units[cut].least
-            requests -= units[cut].opener != cut
-            exchanges -= units[cut].is_exchange
-            cut += 1
-        left = limit - (total + held() - unit.full) if total + held() > limit else None
-        yield Step(cut, pruned, left) if left is None or unit.least <= left else None
-        if left is not None:
-            total -= unit.saved
-            pruned = n + 1
-
-
-def large_results(limit: int) -> int:
-    """Return how many tokens pruning has to save for a unit to be pruned as soon as it was read."""
-    return int(limit * _LARGE_SHARE)
