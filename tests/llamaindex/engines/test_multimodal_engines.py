@@ -120,7 +120,7 @@ def querying(**settings: Any) -> Callable[[EngineOptimizer, Any, list[NodeWithSc
 
 
 def simple(optimizer: EngineOptimizer, llm: Any, nodes: list[NodeWithScore]) -> Any:
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="SimpleMultiModalQueryEngine"):
         return SimpleMultiModalQueryEngine(
             FixedRetriever(nodes),  # type: ignore[arg-type]
             multi_modal_llm=llm,
