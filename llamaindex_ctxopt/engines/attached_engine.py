@@ -21,6 +21,7 @@ from llama_index.core.chat_engine.multi_modal_condense_plus_context import Multi
 from llama_index.core.chat_engine.multi_modal_context import MultiModalContextChatEngine
 from llama_index.core.indices.prompt_helper import DEFAULT_PADDING
 from llama_index.core.llms import LLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.output_parsers import PydanticOutputParser
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import BasePromptTemplate
@@ -31,6 +32,7 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_ctxopt.engines.engine_prompts import EnginePrompts, Preamble, context_prompts, joined_as_merged
 from llamaindex_ctxopt.engines.multimodal_prompts import image_prompts
+from llamaindex_ctxopt.models.model_settings import metadata_of
 from llamaindex_ctxopt.nodes.node_reading import NodeReading
 
 _WITH_DOCUMENTS = ("text_qa_template", "refine_template", "summary_template")
@@ -197,6 +199,7 @@ def _answer_schemas(kind: type[BaseModel] | None, llm: LLM) -> tuple[Mapping[str
     """
     if kind is None:
         return ()
-    if llm.metadata.is_function_calling_model:
+    metadata = metadata_of(llm)
+    if isinstance(llm, FunctionCallingLLM) if metadata is None else metadata.is_function_calling_model:
         return (get_function_tool(kind).metadata.to_openai_tool(skip_length_check=True),)
     return (PydanticOutputParser(output_cls=kind).format(""),)

@@ -24,7 +24,7 @@ from llama_index.core.schema import NodeWithScore
 from ctxopt_core import TokenCounter
 from ctxopt_core.adapters import TOKENS_PER_REQUEST, message_tokens
 from llamaindex_ctxopt.messages.message_views import view_of
-from llamaindex_ctxopt.models.model_settings import is_chat_model
+from llamaindex_ctxopt.models.model_settings import is_chat_model, metadata_of
 from llamaindex_ctxopt.nodes.node_reading import BLOCK_SEPARATOR, NodeReading
 
 SYNTHESIZER_PADDING = DEFAULT_RESPONSE_PADDING_SIZE
@@ -117,7 +117,8 @@ def context_prompts(
     reading: NodeReading = NodeReading.ANY,
 ) -> EnginePrompts:
     """Return the prompts of a chat engine with a context template and a refine template, built as it builds them."""
-    role = llm.metadata.system_role if llm is not None else MessageRole.SYSTEM
+    metadata = None if llm is None else metadata_of(llm)
+    role = MessageRole.SYSTEM if metadata is None else metadata.system_role
     prompts = tuple(
         ChatPromptTemplate.from_messages(
             get_prefix_messages_with_context(template, preamble.system_prompt, list(preamble.messages), [], role),

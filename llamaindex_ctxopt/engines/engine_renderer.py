@@ -32,7 +32,7 @@ from llamaindex_ctxopt.models.model_settings import is_chat_model
 from llamaindex_ctxopt.nodes.node_reading import NodeReading
 from llamaindex_ctxopt.nodes.rendering import NodeRendering, SplitNodes, node_views
 
-# Tokens by which a text may become longer when a medium parts it in two: the white space at both ends of the parts.
+# Tokens that may be added where a medium parts a string in two: the white space at both ends of the parts.
 _SPLIT = 4
 # Tokens by which the blocks of one node may have more one by one, as LlamaIndex counts them, than joined.
 _BLOCKS_APART = 2

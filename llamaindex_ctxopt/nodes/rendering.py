@@ -160,7 +160,7 @@ def _node_with_text(node: BaseNode, text: str) -> BaseNode:
 
 
 def _without_media(node: BaseNode, text: str) -> Node:
-    """Return a node with the metadata of another, a text and nothing else."""
+    """Return a node with the metadata of another, the text and nothing else."""
     return Node(
         text_resource=MediaResource(text=text) if text else None,
         metadata=dict(node.metadata),

@@ -48,7 +48,7 @@ command_line
 cli __main__ adapters __init__
 """
 LLAMAINDEX = """
-errors
+errors refusals
 messages
 models
 events settings

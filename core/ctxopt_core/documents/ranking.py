@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, starmap
+from operator import lt
 from sys import float_info
 from types import MappingProxyType
 from typing import Literal
@@ -22,8 +24,8 @@ RankedBy = Literal["auto", "score", "given"]
 # Cormack et al. use 60, for a thousand documents; retrievers return a few dozen.
 _RANK_OFFSET = 3
 _RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
-_FEWEST_RERANKED = 3  # documents: the order of two says little against their scores
-_FEWEST_ARRANGED = 4  # documents: of fewer, a reranker may well leave an order that also has another explanation
+_FEWEST_RERANKED = 4  # documents: the order of fewer says little against their scores, since chance may have left it
+_DIGITS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,20 +115,23 @@ def _is_reordered(documents: Sequence[Document], scores: Mapping[int, float | No
     * Among documents without a score, those with one are where their neighbors are: a stage added these.
     """
     came = list(scores)
-    is_scored = all(documents[index].from_pipeline and scores[index] is not None for index in came)
-    if not is_scored or len(came) < _FEWEST_RERANKED:
+    if len(came) < _FEWEST_RERANKED:
+        return False
+    if not all(documents[index].from_pipeline and scores[index] is not None for index in came):
         return False
     best = [scores[index] for index in _by_score(scores, order)]
     given = [scores[index] for index in came]
-    if given == best:
-        return False
-    if len(came) < _FEWEST_ARRANGED:
-        return True
     at_ends = [*best[::2], *reversed(best[1::2])]
-    if given in (at_ends, at_ends[::-1]):
+    return given not in (best, at_ends, at_ends[::-1]) and not _is_by_id([documents[index].id for index in came])
+
+
+def _is_by_id(names: Sequence[str | None]) -> bool:
+    """Return whether names rise, as words or by the numbers in them."""
+    known = [name for name in names if name is not None]
+    if len(known) < len(names):
         return False
-    names = [documents[index].id for index in came]
-    return not all(left is not None and right is not None and left < right for left, right in pairwise(names))
+    numbered = [[int(part) if part.isdecimal() else part for part in _DIGITS.split(name)] for name in known]
+    return all(starmap(lt, pairwise(known))) or all(starmap(lt, pairwise(numbered)))
 
 
 def score_of(document: Document) -> float | None:

@@ -26,7 +26,6 @@ from scripted_llms import ScriptedLLM
 QUERY = "Which kiln cracked in March?"
 SYSTEM = "Answer from the pictures and the notes. " * 5
 IMAGE = 765  # tokens of 1,024 x 1,024 pixels in gpt-4o: 85 and four tiles of 170
-COLORS = "Describe the picture in one word."
 
 
 class SeeingLLM(ScriptedLLM):
@@ -121,7 +120,7 @@ def querying(**settings: Any) -> Callable[[EngineOptimizer, Any, list[NodeWithSc
 
 
 def simple(optimizer: EngineOptimizer, llm: Any, nodes: list[NodeWithScore]) -> Any:
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="SimpleMultiModalQueryEngine"):
         return SimpleMultiModalQueryEngine(
             FixedRetriever(nodes),  # type: ignore[arg-type]
             multi_modal_llm=llm,
@@ -133,23 +132,20 @@ def ask(engine: Any) -> Any:
     return engine.chat(QUERY) if hasattr(engine, "chat") else engine.query(QUERY)
 
 
+TEMPLATE = RichPromptTemplate(
+    "{% chat role='user' %}"
+    + "Look closely, and say what you see. " * 40
+    + "{% for message in context_messages %}{% for block in message.blocks %}"
+    "{% if block.block_type == 'text' %}{{ block.text }}"
+    "{% elif block.block_type == 'image' %}{{ block.inline_url() | image }}{% endif %}"
+    "{% endfor %}{% endfor %} {{ query_str }}{% endchat %}"
+)
 CHATS = [pytest.param(context, id="context"), pytest.param(condensing, id="condense-plus-context")]
 QUERIES = [
     pytest.param(querying(), id="compact"),
     pytest.param(querying(response_mode="tree_summarize"), id="tree_summarize"),
     pytest.param(querying(response_mode="simple_summarize"), id="simple_summarize"),
-    pytest.param(
-        querying(
-            chat_content_qa_template=RichPromptTemplate(
-                "{% chat role='user' %}"
-                + "Look closely, and say what you see. " * 40
-                + "{% for message in context_messages %}{% for block in message.blocks %}{% if block.block_type == 'text' %}"
-                "{{ block.text }}{% elif block.block_type == 'image' %}{{ block.inline_url() | image }}{% endif %}"
-                "{% endfor %}{% endfor %} {{ query_str }}{% endchat %}"
-            )
-        ),
-        id="a-template-of-the-user",
-    ),
+    pytest.param(querying(chat_content_qa_template=TEMPLATE), id="a-template-of-the-user"),
     pytest.param(simple, id="simple-multimodal"),
 ]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, DocumentBlock, ImageBlock, TextBlock
-from llama_index.core.llms import MockLLM
 from llama_index.core.schema import (
     BaseNode,
     ImageDocument,
@@ -29,14 +28,14 @@ from llamaindex_ctxopt.messages.media import attachments_of_node
 from llamaindex_ctxopt.messages.message_views import view_of
 from media_files import base64_text, jpeg, pdf, png, segment, wav
 from node_inputs import FixedRetriever, ids_of, image_node, report_on, text_in, text_tokens, texts_with_scores
+from scripted_llms import ScriptedLLM
 
 MEDIUM = MediaResource(url="https://nowhere.invalid/a.bin")
 ALT = "a pier " * 8
 SQUARE = 765  # tokens of 1,024 x 1,024 pixels in gpt-4o: 85 and four tiles of 170
 SMALL = 255  # tokens of 512 x 512 pixels: 85 and one tile
-CLAUDE = (
-    1_398  # tokens of 1,024 x 1,024 pixels in Claude before version 4.7: by its page before 2026, the larger figure
-)
+# Tokens of 1,024 x 1,024 pixels in Claude before version 4.7, by its page before 2026, which is the larger figure.
+CLAUDE = 1_399
 UNKNOWN = 850  # tokens of an image of which nothing is known
 
 
@@ -170,9 +169,9 @@ def test_l2_a_pipe_is_not_opened(tmp_path: Path) -> None:
 def test_l2_the_model_decides_by_whose_rule_an_image_is_counted(model: str, tokens: int) -> None:
     assert tokens_of(squares(0.5)[0].node, model) == tokens
     message = ChatMessage(role="user", blocks=[ImageBlock(image=png(1024, 1024)), TextBlock(text="")])
-    llm = with_optimizer(MockLLM(), max_input_tokens=9_000)
+    llm = with_optimizer(ScriptedLLM(model_name=model), max_input_tokens=9_000)
     alone = llm.count_tokens([ChatMessage(role="user", blocks=[TextBlock(text="")])])
-    assert llm.count_tokens([message]) == alone + UNKNOWN
+    assert llm.count_tokens([message]) == alone + tokens
 
 
 @pytest.mark.parametrize(
