@@ -54,7 +54,9 @@ class Division:
         if not short and allocation.history >= min(self.needs["history"], self._current_exchange):
             return allocation, 0
         query = self.measured.query
-        least, unread = (0, 0) if query is None else essential_after(self.measured.conversation, query, self.measured.capped)
+        least, unread = (
+            (0, 0) if query is None else essential_after(self.measured.conversation, query, self.measured.capped)
+        )
         question, exchange = self._before_shares(left, least, unread)
         if short:
             allocation = self.beside({**given, "query": question})
