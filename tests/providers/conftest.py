@@ -1,4 +1,4 @@
-"""Make the modules of this folder importable by their plain names, and start one server for all the tests."""
+"""Make the modules of these folders importable by their plain names, and start one server for all the tests."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-HERE = str(Path(__file__).resolve().parent)
+HERE = Path(__file__).resolve().parent
 
-if HERE not in sys.path:
-    sys.path.insert(0, HERE)
+for folder in (HERE, HERE / "rules", HERE / "server"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
 
 from provider_server import ProviderServer  # noqa: E402  # the path is set above
 

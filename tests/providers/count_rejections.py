@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
+sys.path[:0] = [str(HERE), str(HERE / "rules"), str(HERE / "server"), str(HERE.parent / "support")]
 
 import langchain_runs  # noqa: E402  # the path is set above
 import llamaindex_runs  # noqa: E402

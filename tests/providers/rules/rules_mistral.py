@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from broken_rule import Broken, Request, broken_by
@@ -65,7 +66,7 @@ def last_is_user_or_tool(request: Request) -> Iterator[str]:
 def roles_follow_each_other(request: Request) -> Iterator[str]:
     """https://github.com/datapizza-labs/datapizza-ai/issues/98."""
     messages = _messages(request)
-    for (_, before), (_, message) in zip(messages, messages[1:], strict=False):
+    for (_, before), (_, message) in pairwise(messages):
         if message.get("role") not in MAY_FOLLOW.get(str(before.get("role")), set()):
             yield f"Unexpected role '{message.get('role')}' after role '{before.get('role')}'"
 

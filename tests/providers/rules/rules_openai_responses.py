@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from broken_rule import Broken, Request, broken_by
@@ -179,7 +180,7 @@ def required_reasoning_is_there(request: Request, issued: Request) -> Iterator[s
     whole, items = items_of(issued), items_of(request)
     made_with = {
         item["id"]: before["id"]
-        for before, item in zip(whole, whole[1:], strict=False)
+        for before, item in pairwise(whole)
         if kind_of(before) == "reasoning" and before.get("id") and item.get("id")
     }
     for before, item in zip([{}, *items], items, strict=False):

@@ -29,11 +29,13 @@ class Answer:
     prompt_tokens: int = 0
 
 
-def _identity(prefix: str) -> str:
+def identity(prefix: str) -> str:
+    """Return an id that no answer has had."""
     return f"{prefix}{next(_NUMBERS):08d}"
 
 
-def _sse(events: Iterator[Json], *, named: bool = False, done: bool = False) -> Iterator[str]:
+def sse(events: Iterator[Json], *, named: bool = False, done: bool = False) -> Iterator[str]:
+    """Yield events as a stream of server-sent events."""
     for event in events:
         name = f"event: {event['type']}\n" if named else ""
         yield f"{name}data: {json.dumps(event)}\n\n"
@@ -47,7 +49,7 @@ def _sse(events: Iterator[Json], *, named: bool = False, done: bool = False) -> 
 def _chat(answer: Answer, prefix: str) -> tuple[Json, Json, str]:
     calls = [
         {
-            "id": _identity(prefix),
+            "id": identity(prefix),
             "type": "function",
             "function": {"name": name, "arguments": json.dumps(arguments)},
         }
@@ -87,7 +89,7 @@ def _chat_stream(answer: Answer, model: str, prefix: str) -> Iterator[str]:
         last = {"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": reason}
         yield {**head, "choices": [last], "usage": usage}
 
-    return _sse(chunks(), done=True)
+    return sse(chunks(), done=True)
 
 
 def openai_chat_whole(answer: Answer, model: str) -> Json:
@@ -127,109 +129,20 @@ def mistral_error(broken: Broken) -> Json:
     }
 
 
-# OpenAI's Responses
-
-
-def _response(answer: Answer, model: str) -> Json:
-    output: list[Json] = []
-    if answer.text:
-        part = {"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}
-        output.append(
-            {
-                "type": "message",
-                "id": _identity("msg_"),
-                "role": "assistant",
-                "status": "completed",
-                "content": [part],
-            }
-        )
-    for name, arguments in answer.calls:
-        output.append(
-            {
-                "type": "function_call",
-                "id": _identity("fc_"),
-                "call_id": _identity("call_"),
-                "name": name,
-                "arguments": json.dumps(arguments),
-                "status": "completed",
-            }
-        )
-    usage = {
-        "input_tokens": answer.prompt_tokens,
-        "output_tokens": 5,
-        "total_tokens": answer.prompt_tokens + 5,
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens_details": {"reasoning_tokens": 0},
-    }
-    return {
-        "id": _identity("resp_"),
-        "object": "response",
-        "created_at": 1,
-        "status": "completed",
-        "model": model,
-        "output": output,
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "metadata": {},
-        "temperature": 1.0,
-        "top_p": 1.0,
-        "usage": usage,
-    }
-
-
-def openai_responses_whole(answer: Answer, model: str) -> Json:
-    return _response(answer, model)
-
-
-def openai_responses_stream(answer: Answer, model: str) -> Iterator[str]:
-    response = _response(answer, model)
-    empty = {**response, "output": [], "usage": None, "status": "in_progress"}
-
-    def events() -> Iterator[Json]:
-        yield {"type": "response.created", "response": empty}
-        for at, item in enumerate(response["output"]):
-            place = {"output_index": at, "item_id": item["id"]}
-            yield {"type": "response.output_item.added", **place, "item": {**item, "content": [], "arguments": ""}}
-            if item["type"] == "message":
-                inside = {**place, "content_index": 0, "logprobs": []}
-                blank = {"type": "output_text", "text": "", "annotations": []}
-                yield {"type": "response.content_part.added", **inside, "part": blank}
-                yield {"type": "response.output_text.delta", **inside, "delta": answer.text}
-                yield {"type": "response.output_text.done", **inside, "text": answer.text}
-                yield {"type": "response.content_part.done", **inside, "part": item["content"][0]}
-            else:
-                yield {"type": "response.function_call_arguments.delta", **place, "delta": item["arguments"]}
-                yield {
-                    "type": "response.function_call_arguments.done",
-                    **place,
-                    "arguments": item["arguments"],
-                    "name": item["name"],
-                }
-            yield {"type": "response.output_item.done", **place, "item": item}
-        yield {"type": "response.completed", "response": response}
-
-    numbered = ({**event, "sequence_number": number} for number, event in enumerate(events()))
-    return _sse(numbered, named=True)
-
-
 # Anthropic
 
 
 def _claude_blocks(answer: Answer) -> list[Json]:
     blocks: list[Json] = [{"type": "text", "text": answer.text}] if answer.text else []
     return blocks + [
-        {"type": "tool_use", "id": _identity("toolu_"), "name": name, "input": arguments}
+        {"type": "tool_use", "id": identity("toolu_"), "name": name, "input": arguments}
         for name, arguments in answer.calls
     ]
 
 
 def anthropic_whole(answer: Answer, model: str) -> Json:
     return {
-        "id": _identity("msg_"),
+        "id": identity("msg_"),
         "type": "message",
         "role": "assistant",
         "model": model,
@@ -258,7 +171,7 @@ def anthropic_stream(answer: Answer, model: str) -> Iterator[str]:
         yield {"type": "message_delta", "delta": stop, "usage": whole["usage"]}
         yield {"type": "message_stop"}
 
-    return _sse(events(), named=True)
+    return sse(events(), named=True)
 
 
 def anthropic_error(broken: Broken) -> Json:
@@ -281,7 +194,7 @@ def google_whole(answer: Answer, model: str) -> Json:
 
 
 def google_stream(answer: Answer, model: str) -> Iterator[str]:
-    return _sse(iter([google_whole(answer, model)]))
+    return sse(iter([google_whole(answer, model)]))
 
 
 def google_error(broken: Broken) -> Json:

@@ -20,6 +20,7 @@ import rules_openai_chat
 import rules_openai_responses
 from broken_rule import Broken, Request
 from provider_answers import Answer, Json
+from responses_answers import openai_responses_stream, openai_responses_whole
 
 NO_LIMIT = 100_000_000  # tokens; a window that nothing overflows
 
@@ -50,8 +51,8 @@ PROVIDERS = {
         rules=rules_openai_responses.broken_rules,
         tokens=lengths.openai_responses_tokens,
         refusal=lengths.openai_responses_refusal,
-        whole=answers.openai_responses_whole,
-        stream=answers.openai_responses_stream,
+        whole=openai_responses_whole,
+        stream=openai_responses_stream,
         error=answers.openai_error,
     ),
     "anthropic": Provider(

@@ -35,7 +35,8 @@ def content_is_not_empty(request: Request) -> Iterator[str]:
     turns = request["messages"]
     for at, turn in enumerate(turns):
         if not turn["content"] and not (at == len(turns) - 1 and turn["role"] == "assistant"):
-            yield f"messages.{at}: all messages must have non-empty content except for the optional final assistant message"
+            told = "all messages must have non-empty content except for the optional final assistant message"
+            yield f"messages.{at}: {told}"
 
 
 def texts_are_not_empty(request: Request) -> Iterator[str]:

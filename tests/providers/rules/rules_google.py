@@ -7,6 +7,7 @@ people report, named at each rule.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from broken_rule import Broken, Request, broken_by
@@ -108,7 +109,7 @@ def calls_are_answered_in_the_next_turn(request: Request) -> Iterator[str]:
 def names_of_responses_are_those_of_calls(request: Request) -> Iterator[str]:
     """The guide of function calling: each response has the name of its call, in the order of the calls."""
     turns = contents_of(request)
-    for content, later in zip(turns, turns[1:], strict=False):
+    for content, later in pairwise(turns):
         called = [call.get("name") for call in calls_in(content)]
         answered = [response.get("name") for response in responses_in(later)]
         if len(called) == len(answered) and called != answered:
