@@ -23,6 +23,8 @@ PER_FUNCTION, PER_PROPERTIES, PER_PROPERTY, PER_ENUM_ITEM, ENUM_SAVES, AFTER_FUN
 OPENAI_IMAGE = 255  # tokens of an image of one tile: 85 + 170, by the guide of images
 GEMINI_IMAGE = 258  # tokens of a small image, by the guide of tokens
 CLAUDE_TOOL_PROMPT = 346  # tokens of the system prompt for tools with `auto`, by the guide of tool use
+ITEM_FRAME = frozenset({"type", "id", "call_id", "status", "pending_safety_checks"})
+"""What frames an item, as role and id frame a message: what it costs is not published."""
 SEALED = frozenset({"signature", "data", "encrypted_content", "encrypted_index"})
 CLAUDE_OVER_O200K, GEMINI_OVER_O200K = 1.2, 1.05  # assumed; no provider was asked
 OLLAMA_WINDOW = 4096  # tokens, Ollama's own default without `num_ctx`
@@ -93,7 +95,7 @@ def openai_responses_tokens(request: Request) -> int:
         elif "output" in item:
             total += _text_tokens(item["output"] if isinstance(item["output"], (str, list)) else None, OPENAI_IMAGE)
         else:
-            total += count_text(_json({key: value for key, value in item.items() if key not in {"id", "status"}}))
+            total += count_text(_json({key: value for key, value in item.items() if key not in ITEM_FRAME}))
     return total
 
 
