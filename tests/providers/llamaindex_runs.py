@@ -14,7 +14,7 @@ from llamaindex_clients import CLIENTS, TOOL
 from outcomes import STRATEGIES, Outcome
 from provider_server import ProviderServer
 
-from llamaindex_chats import llamaindex_messages
+from llamaindex_conversations import llamaindex_messages
 from llamaindex_ctxopt import with_optimizer
 
 MODES = ("chat", "achat", "stream_chat", "astream_chat")
