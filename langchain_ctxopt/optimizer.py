@@ -51,7 +51,7 @@ from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.message_input import MessageInput
 from langchain_ctxopt.model_settings import is_configurable, optional_settings
 from langchain_ctxopt.prompt_renderer import PromptRenderer
-from langchain_ctxopt.run_settings import run_settings
+from langchain_ctxopt.run_settings import reject_arguments, run_settings
 from langchain_ctxopt.setting_fields import (
     DocumentSettings,
     DocumentTemplate,
@@ -247,12 +247,12 @@ class ContextOptimizer(TypedConstruction, RetriesWhatMayChange, RunnableSerializ
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return the input within the budget, in the kind in which it was given."""
-        _reject_arguments(kwargs)
+        reject_arguments(kwargs)
         return self._call_with_config(self._run, input, config)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Return what `invoke` returns; the work is done in a worker thread."""
-        _reject_arguments(kwargs)
+        reject_arguments(kwargs)
         return await self._acall_with_config(self._arun, input, config)
 
     def _run(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:
@@ -316,11 +316,3 @@ class ContextOptimizer(TypedConstruction, RetriesWhatMayChange, RunnableSerializ
         """The settings that are stored as plain values; a token counter that is a function cannot be loaded again."""
         counter = {} if self.token_counter is None else {"token_counter": self.token_counter}
         return {**counter, **{name: plain_fields(getattr(self, name)) for name in ("shares", "documents", "history")}}
-
-
-def _reject_arguments(arguments: Mapping[str, Any]) -> None:
-    """Refuse settings at a call of a chain step, where they would have no effect."""
-    if arguments:
-        named = ", ".join(sorted(arguments))
-        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
-        raise TypeError(message)

@@ -73,3 +73,11 @@ def _checked(given: object, place: str) -> Mapping[str, Any]:
         )
         raise TypeError(message)
     return given
+
+
+def reject_arguments(arguments: Mapping[str, Any]) -> None:
+    """Refuse settings at a call of a chain step, where they would have no effect."""
+    if arguments:
+        named = ", ".join(sorted(arguments))
+        message = f"ContextOptimizer takes no arguments at a call, got {named}; set them once or with `with_changes`"
+        raise TypeError(message)

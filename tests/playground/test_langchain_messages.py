@@ -160,7 +160,7 @@ def test_documents_are_seen_as_they_are_without_being_stored(form):
         Document("Gate 9 <b>is</b> shut.", metadata={"score": "HIGH"}),
     ]
     expected = [
-        replace(view, id=view.id or str(number), metadata=document.metadata)
+        replace(view, id=view.id or str(number), metadata=document.metadata, from_pipeline=False)
         for number, (view, document) in enumerate(zip(document_views(documents, None), documents, strict=True), 1)
     ]
 

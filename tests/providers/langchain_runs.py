@@ -10,8 +10,8 @@ from typing import Any
 from broken_rule import Request
 from client_run import ANSWER, ClientRun
 from conversations import Conversation
-from langchain_chats import langchain_messages
 from langchain_clients import CLIENTS, look_up
+from langchain_conversations import langchain_messages
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 from outcomes import STRATEGIES, Outcome

@@ -11,10 +11,10 @@ from client_run import ANSWER, ClientRun
 from conversations import Conversation
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llamaindex_clients import CLIENTS, TOOL
+from llamaindex_conversations import llamaindex_messages
 from outcomes import STRATEGIES, Outcome
 from provider_server import ProviderServer
 
-from llamaindex_chats import llamaindex_messages
 from llamaindex_ctxopt import with_optimizer
 
 MODES = ("chat", "achat", "stream_chat", "astream_chat")

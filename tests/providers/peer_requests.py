@@ -11,8 +11,8 @@ from client_run import ANSWER
 from conversations import Conversation
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
-from langchain_chats import langchain_messages
 from langchain_clients import look_up
+from langchain_conversations import langchain_messages
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import BaseMessage, trim_messages
 from langchain_runs import LangChainRun

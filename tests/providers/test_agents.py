@@ -8,8 +8,8 @@ import pytest
 from client_run import ANSWER
 from conversations import PROVIDERS
 from langchain.agents import create_agent
-from langchain_chats import langchain_messages
 from langchain_clients import look_up
+from langchain_conversations import langchain_messages
 from langchain_core.messages import HumanMessage
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.llms import ChatMessage

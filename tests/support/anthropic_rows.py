@@ -174,7 +174,7 @@ def pairing_problems(before: Sequence[Row], after: Sequence[Row]) -> Iterator[st
                 yield f"row {index} does not hold the results of the calls before it"
         if row["role"] == "assistant" and ids(row, "tool_use"):
             follows = after[index + 1]["role"] if index + 1 < len(after) else None
-            if follows != "user" and not (follows is None and row["content"] == before[-1]["content"]):
+            if follows != "user" and not (follows is None and ids(row, "tool_use") == ids(before[-1], "tool_use")):
                 yield f"row {index} calls and is not answered"
         kinds = [block["type"] for block in blocks_of(row["content"])]
         if "tool_result" in kinds and sorted(kinds, key="tool_result".__ne__) != kinds:

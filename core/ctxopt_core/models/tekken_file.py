@@ -11,7 +11,7 @@ TEKKEN = "tekken"
 # The file of July 2024. That of September 2024, the other one in the wheel, has the same pattern and the same tokens,
 # and all later versions have a vocabulary of the same size.
 _FILE = "tekken_240718.json"
-_BYTES = 14_801_223
+_BYTES = 14_801_223  # its size, so that another file is not read for it
 TEKKEN_SHA256 = "eccd1665d2e477697c33cb7f0daa6f6dfefc57a0a6bceb66d4be52952f827516"
 
 

@@ -95,7 +95,8 @@ def test_among_equally_relevant_documents_the_score_decides(relevant, score_orde
 
 
 def test_d3_the_query_that_ranks_is_not_the_one_that_was_cut():
-    query = "We have gone through all the notes of the year and would like to know this. " * 20 + "Which kiln cracked?"
+    notes = "We have gone through all the notes of the year and would like to know this. " * 20
+    query = f"{notes}Which kiln cracked? {notes}"
     texts = [f"Note {number}. {LAMPS} {SNOW}" for number in range(9)] + [f"Note 9. {KILN} {SNOW}"]
 
     fitted = fit(ContextRequest(query=query, documents=scored(texts)), ContextBudget(max_input_tokens=90))

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 
 from conversations import Call, Conversation, Step, Turn
-from langchain_chats import PNG, THOUGHT, TOOL
+from langchain_conversations import PNG, THOUGHT, TOOL
 from llama_index.core.base.llms.types import ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage
 
