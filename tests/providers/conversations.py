@@ -131,7 +131,7 @@ class _Maker:
             name="tom" if self.provider == "openai_chat" and self.chance(7) else None,
             instruction="From now on, answer in one line." if may_instruct and number and self.chance(9) else None,
             steps=steps,
-            special=self.pick(6) if self.chance(3) else 0,
+            special=self.pick(12) if self.chance(3) else 0,
             answer=None if last else self.text(1 + self.pick(12)).strip(),
         )
 

@@ -37,7 +37,7 @@ def _turn(turn: Turn, number: int, conversation: Conversation) -> Iterator[BaseM
         yield from specials[turn.special % len(specials)](number)
     if turn.answer is not None:
         yield AIMessage(turn.answer)
-    elif not turn.steps and turn.special and specials:
+    elif turn.special and specials:
         yield HumanMessage(turn.questions[-1])
 
 
@@ -191,8 +191,81 @@ def _custom_tool(number: int) -> list[BaseMessage]:
     return [AIMessage([call]), ToolMessage([output], tool_call_id=f"call_ct_{number}")]
 
 
+def _patch(number: int) -> list[BaseMessage]:
+    call = {
+        "type": "apply_patch_call",
+        "id": f"apc_{number}",
+        "call_id": f"call_ap_{number}",
+        "operation": {"type": "update_file", "path": "lamp.py", "diff": "+lit = True\n" * 20},
+        "status": "completed",
+    }
+    output = {
+        "type": "apply_patch_call_output",
+        "call_id": f"call_ap_{number}",
+        "status": "completed",
+        "output": "Patched. " * 40,
+    }
+    return [AIMessage([call]), HumanMessage([output])]
+
+
+def _approval(number: int) -> list[BaseMessage]:
+    asked = {
+        "type": "mcp_approval_request",
+        "id": f"mcpr_{number}",
+        "name": "burn",
+        "arguments": "{}",
+        "server_label": "harbour",
+    }
+    given = {"type": "mcp_approval_response", "approval_request_id": f"mcpr_{number}", "approve": True}
+    return [AIMessage([asked]), HumanMessage([given])]
+
+
+def _reasoned_search(number: int) -> list[BaseMessage]:
+    thoughts = {"type": "reasoning", "id": f"rs_s{number}", "summary": [], "encrypted_content": f"s{number}" * 200}
+    return [AIMessage([thoughts, *_openai_search(number)[0].content])]
+
+
+def _claude_code(number: int) -> list[BaseMessage]:
+    ran = {
+        "type": "server_tool_use",
+        "id": f"srvtoolu_c{number}",
+        "name": "code_execution",
+        "input": {"code": "print(1)\n" * 20},
+    }
+    result = {"type": "code_execution_result", "stdout": "1\n" * 40, "stderr": "", "return_code": 0, "content": []}
+    found = {"type": "code_execution_tool_result", "tool_use_id": ran["id"], "content": result}
+    return [AIMessage([{"type": "text", "text": "I run it."}, ran, found, {"type": "text", "text": "It burns."}])]
+
+
+def _cached_question(number: int) -> list[BaseMessage]:
+    if number > 2:  # at most four marks in a request
+        return []
+    kept = {"type": "text", "text": "The log book of the harbour. " * 40, "cache_control": {"type": "ephemeral"}}
+    return [AIMessage("Show me the book."), HumanMessage([kept])]
+
+
+def _result_in_a_user_message(number: int) -> list[BaseMessage]:
+    call = {"name": TOOL, "args": {"word": "wick"}, "id": f"toolu_user_{number}"}
+    block = {"type": "tool_use", "id": call["id"], "name": TOOL, "input": call["args"]}
+    result = {"type": "tool_result", "tool_use_id": call["id"], "content": "A wick drinks oil. " * 30}
+    return [AIMessage([block], tool_calls=[call]), HumanMessage([result])]
+
+
+def _picture_in_a_result(number: int) -> list[BaseMessage]:
+    call = {"name": TOOL, "args": {"word": "lamp"}, "id": f"toolu_picture_{number}"}
+    shown = [{"type": "text", "text": "The lamp. " * 30}, IMAGE]
+    return [AIMessage("", tool_calls=[call]), ToolMessage(shown, tool_call_id=call["id"], name=TOOL)]
+
+
 Special = Callable[[int], list[BaseMessage]]
 SPECIALS: dict[str, tuple[Special, ...]] = {
-    "anthropic": (_claude_search, _claude_search_beside_a_call),
-    "openai_responses": (_openai_search, _computer, _custom_tool),
+    "anthropic": (
+        _claude_search,
+        _claude_search_beside_a_call,
+        _claude_code,
+        _cached_question,
+        _result_in_a_user_message,
+        _picture_in_a_result,
+    ),
+    "openai_responses": (_openai_search, _computer, _custom_tool, _patch, _approval, _reasoned_search),
 }
