@@ -78,13 +78,16 @@ class Division:
         shortened in any case, so the exchange may have half of that.
         """
         need = self.needs["query"]
-        if "query" in self.options.protect or (self._query_holds_attachments and need <= left):
+        attached = self._attached_to_query
+        if "query" in self.options.protect or (attached and need <= left):
             # An image that is shown now matters more than earlier ones, and it is kept whole or lost.
             return need, least
         room = max(0, left - least)
         most = min(room, max(int(room * _QUESTION_FIRST), self.measured.limit // 2))
         if need <= most:
             return need, least
+        if attached and need - attached <= most:
+            return room, least  # as many of its images as there is room for
         system = 0 if "system" in self.options.protect else self.needs["system"]
         if need + unread + system <= left:
             return need, unread
@@ -92,9 +95,10 @@ class Division:
         return most - more, least + more
 
     @property
-    def _query_holds_attachments(self) -> bool:
+    def _attached_to_query(self) -> int:
+        """Tokens of the query's images and files that may be left out."""
         query = self.measured.query
-        return query is not None and bool(self.measured.conversation.message(query).removable)
+        return 0 if query is None else sum(a.cost for a in self.measured.conversation.message(query).removable)
 
     @property
     def _current_exchange(self) -> int:

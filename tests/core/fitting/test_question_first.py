@@ -32,6 +32,10 @@ SHARES = [
 ]
 
 
+def limit_of(tokens):
+    return ContextBudget(max_input_tokens=tokens)
+
+
 def text(tokens, letter):
     """A text of about so many letters, in short sentences, that differ from those of others."""
     return (f"{letter * 8} {letter * 9}. " * (tokens // 20 + 1))[:tokens]
@@ -130,6 +134,17 @@ def test_l23_what_the_model_has_not_read_keeps_half_of_a_question_that_is_shorte
     fitted = fit(given, ContextBudget(max_input_tokens=1_100), counter=LETTERS)
     assert 2 in fitted.history.kept
     assert 2 not in fitted.history.shortened
+
+
+@pytest.mark.parametrize(("limit", "omitted"), [(900, 2), (1_700, 1), (2_000, 1)])
+@pytest.mark.parametrize("earlier", [0, 2, 40])
+def test_l18_l23_as_many_images_of_the_question_as_there_is_room_for_come_before_earlier_turns(limit, omitted, earlier):
+    images = (Attachment(kind="image", tokens=765),) * 3
+    turns = [Message(role="user", content=text(100, "a")), Message(role="assistant", content=text(100, "b"))]
+    asked = Message(role="user", content="What differs?", attachments=images)
+    fitted = fit(ContextRequest(history=[*turns * earlier, asked]), limit_of(limit), counter=LETTERS)
+    assert fitted.history.shortened[2 * earlier].omitted_first == omitted
+    assert fitted.report.tokens_after <= limit
 
 
 def test_l23_an_image_in_the_question_is_kept_whatever_the_share_of_the_question():
