@@ -30,6 +30,10 @@ def promise_faults(before: Sequence[Row], after: Sequence[Row], *, budget: int, 
     asked = max(row["number"] for row in before if row["role"] == "user" and _says(row))
     if asked not in numbers:
         yield "the question is lost"
+    elif by_number[asked] not in after:
+        in_flight = [row for row in after if row.get("number", 0) > asked]
+        if recount([by_number[asked], *in_flight], tools) <= budget // 2:
+            yield "the question is cut though half of the budget holds it and what follows it"
     yield from _pairs(after)
 
 
