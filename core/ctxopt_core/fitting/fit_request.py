@@ -25,10 +25,7 @@ from ctxopt_core.request import ContextRequest
 from ctxopt_core.runtime.warn_once import warn_once
 
 Way: TypeAlias = Callable[[MeasuredRequest, Shares, FitOptions], Cut]
-_RESERVE_GIVEN_UP = "{} kept free for tool schemas beyond their count"
-# The part of the room for schemas that is given up last. For a tool with a description of several lines the formula of
-# OpenAI's cookbook has a few tokens more than the usage that OpenAI reports, which is what is counted.
-_LESS_RESERVE = 8
+_NO_RESERVE = "nothing is kept free for tool schemas beyond their count"
 _EMPTIED = (
     "a request could not be cut to its input budget of {:,} tokens, so everything but the query was emptied; "
     "`overflow='error'` raises instead"
@@ -149,15 +146,10 @@ def fitted_with(
         return _unchanged(measured, budget)
     if outcome is not None:
         return _cut_context(measured, budget, outcome)
-    for less in (reserve // _LESS_RESERVE, 0) if reserve else ():
-        outcome = _cut_to(measured.with_limit(measured.limit - less), budget, options)
+    if reserve:
+        outcome = _cut_to(measured, budget, options)
         if outcome is not None:
-            return _cut_context(
-                measured,
-                budget,
-                outcome,
-                notes=(_RESERVE_GIVEN_UP.format(f"{less} tokens are" if less else "nothing is"),),
-            )
+            return _cut_context(measured, budget, outcome, notes=(_NO_RESERVE,))
     if budget.effective_target < budget.input_budget:
         return fitted_with(request, replace(budget, trigger=1.0), counter, renderer, options)
     if options.overflow == "empty":

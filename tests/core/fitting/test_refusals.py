@@ -23,7 +23,7 @@ from ctxopt_core import (
 )
 from ctxopt_core.adapters import count_request
 from ctxopt_core.budget.model_budget import counter_of
-from ctxopt_core.fitting.request_renderer import ChatRenderer, schema_reserve
+from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.openai_messages import OpenAIMessages
 from drawn_examples import examples
 from hostile_text import documents, openai_messages
@@ -151,11 +151,9 @@ def test_l28_the_room_for_schemas_is_given_up_before_a_request_is_refused():
     request = ContextRequest(history=request.history, tools=[tool(40)])
     counter = counter_of(ContextBudget.for_model("gpt-4o"))
     least = count_request(ContextRequest(history=[user("Hello?")], tools=[tool(40)]), counter, ChatRenderer())
-    last = schema_reserve(request, counter) // 8
-    for more, kept in ((0, "nothing is"), (last, f"{last} tokens are")):
-        fitted = fit(request, ContextBudget.for_model("gpt-4o", target_tokens=least + more), protect="query")
-        assert fitted.report.tokens_after == least
-        assert fitted.report.notes == (f"{kept} kept free for tool schemas beyond their count",)
+    fitted = fit(request, ContextBudget.for_model("gpt-4o", target_tokens=least), protect="query")
+    assert fitted.report.tokens_after == least
+    assert fitted.report.notes == ("nothing is kept free for tool schemas beyond their count",)
 
 
 @pytest.mark.parametrize("protect", [(), ("query",), ("system",), ("query", "system")], ids=str)
