@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.overlaps import Stitch, stitch_plan
-from ctxopt_core.documents.partial_document import PartialDocument, score_units
+from ctxopt_core.documents.partial_document import PartialDocument
 from ctxopt_core.documents.passage_units import read_units
 from ctxopt_core.documents.rendering import DocumentCosts
+from ctxopt_core.documents.unit_scores import score_units
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
@@ -22,6 +23,9 @@ _READ_PER_TOKEN = 14  # characters for each token that is left: about three time
 _READ_WITHOUT_QUERY = 16  # the same without a query, whose units need no scores
 _PATIENCE = 80  # units in a row that do not fit, after which the budget counts as full
 _CHARACTERS_PER_TOKEN = 12  # more than prose has, so that what is longer need not be counted
+# A small table is kept whole: a third of the budget leaves as much for two other places.
+_TABLE_SHARE = 3
+_NEARLY_WHOLE = 0.2  # part of a document that may be missing for the rest to be taken as well, so that it reads as written
 _FEWEST_TERMS = 5  # of a unit that counts as repeated; shorter ones, such as "Yes.", may mean something else
 
 
@@ -42,6 +46,7 @@ class Passages:
         terms: QueryTerms,
         relevance: Mapping[int, float],
         *,
+        budget: int,
         marker: str,
         scorer: Scorer | None = None,
     ) -> None:
@@ -51,9 +56,11 @@ class Passages:
         self._weights = terms.weights
         self._scorer = scorer
         self._relevance = relevance
+        self._largest_table = budget // _TABLE_SHARE
         self._marker = marker
         self._gap_tokens = max(counter.count(marker.strip()), counter.count(marker.rstrip()))
         self._documents: dict[int, PartialDocument] = {}
+        self._taken: list[tuple[PartialDocument, tuple[int, ...]]] = []
         self._document_with: dict[tuple[str, ...], int] = {}
         self._texts: dict[int, str] | None = None
         self._whole: tuple[int, ...] = ()
@@ -145,21 +152,50 @@ class Passages:
                 continue
             if self._weights and not repeats and self._is_repeated(part, number):
                 continue
-            cost = self._cost(part, number, limit)
-            if cost > limit:
+            group, cost = self._fitting_group(part, number, limit)
+            if not group:
                 refused += 1
                 continue
             refused = 0
             taken += 1
             limit -= cost
             documents -= not part.chosen
-            part.chosen.add(number)
-            self._texts = None
-            self.changes += 1
+            self._choose(part, group)
+        return limit
+
+    def _fitting_group(self, part: PartialDocument, number: int, limit: int) -> tuple[tuple[int, ...], int]:
+        """Return the largest group of units that is chosen with a unit and fits, and its tokens; none if none fits."""
+        for group in self._groups(part, number) if self._weights else [(number,)]:
+            cost = self._cost(part, group, limit)
+            if cost <= limit:
+                return group, cost
+        return (), 0
+
+    def _groups(self, part: PartialDocument, number: int) -> Iterator[tuple[int, ...]]:
+        """Yield what may be chosen with a unit, the most first.
+
+        That is all that is missing of a document which is nearly whole; the whole table of a row, if it is small beside
+        the budget; and what leads the unit in, without which it is not chosen.
+        """
+        missing = part.missing()
+        if part.chosen and part.characters(missing) <= _NEARLY_WHOLE * len(part.text):
+            yield tuple(missing)
+        least = [n for n in part.blocks.lead_ins.get(number, ()) if n not in part.chosen]
+        least.append(number)
+        table = [n for n in part.blocks.tables.get(number, ()) if n not in part.chosen]
+        if len(table) > 1 and sum(self._count(part, n) for n in table) <= self._largest_table:
+            yield tuple(sorted({*table, *least}))
+        yield tuple(least)
+
+    def _choose(self, part: PartialDocument, group: tuple[int, ...]) -> None:
+        part.chosen.update(group)
+        self._taken.append((part, group))
+        self._texts = None
+        self.changes += 1
+        for number in group:
             terms = self._terms_of(part, number)
             if len(terms) >= _FEWEST_TERMS:
                 self._document_with.setdefault(terms, part.index)
-        return limit
 
     def _by_score(self) -> list[tuple[PartialDocument, int]]:
         """Return the units that are sentences or match the query, best first."""
@@ -191,20 +227,19 @@ class Passages:
         return None if best is None else best[3:]
 
     def drop_worst(self, tokens: int) -> bool:
-        """Drop the chosen units of the lowest scores that have at least `tokens`; return False if there are none."""
-        chosen = [(part, n) for part in self._documents.values() for n in part.chosen]
-        chosen.sort(key=lambda unit: (unit[0].scores[unit[1]], -unit[0].position, -unit[1]))
-        for part, number in chosen:
-            if tokens <= 0:
-                break
-            part.chosen.discard(number)
+        """Drop what was chosen last, in groups, until it has at least `tokens`; return False if nothing is chosen."""
+        dropped = bool(self._taken)
+        while self._taken and tokens > 0:
+            part, group = self._taken.pop()
+            part.chosen.difference_update(group)
             self._texts = None
             self.changes += 1
-            terms = self._terms_of(part, number)
-            if self._document_with.get(terms) == part.index:
-                del self._document_with[terms]
-            tokens -= self._count(part, number)
-        return bool(chosen)
+            for number in group:
+                terms = self._terms_of(part, number)
+                if self._document_with.get(terms) == part.index:
+                    del self._document_with[terms]
+                tokens -= self._count(part, number)
+        return dropped
 
     def _similarities(self, parts: Sequence[PartialDocument]) -> Sequence[float]:
         """Return the score of each unit by the custom scorer, from 0.0 to 1.0; empty without a scorer or a query."""
@@ -223,17 +258,13 @@ class Passages:
     def _terms_of(self, part: PartialDocument, number: int) -> tuple[str, ...]:
         return tuple(part.terms[number]) if part.terms else ()
 
-    def _cost(self, part: PartialDocument, number: int, limit: int) -> int:
-        """Return the tokens that a unit adds: itself, its markers and, with the first unit, the document's template."""
-        unit = part.units[number]
-        if part.copies * (unit.stop - unit.start) > limit * _CHARACTERS_PER_TOKEN:
+    def _cost(self, part: PartialDocument, group: Sequence[int], limit: int) -> int:
+        """Return the tokens that units add: themselves, their markers and, with the first, the document's template."""
+        if part.copies * part.characters(group) > limit * _CHARACTERS_PER_TOKEN:
             return limit + 1
-        tokens = self._count(part, number)
-        gap_tokens = part.copies * self._gap_tokens
-        gaps = part.open_sides(number)
-        if part.chosen:
-            return tokens + (gaps - 1) * gap_tokens
-        return tokens + gaps * gap_tokens + self._costs.of_template(part.index)
+        tokens = sum(self._count(part, number) for number in group)
+        tokens += part.added_gaps(group) * part.copies * self._gap_tokens
+        return tokens if part.chosen else tokens + self._costs.of_template(part.index)
 
     def _count(self, part: PartialDocument, number: int) -> int:
         unit = part.units[number]

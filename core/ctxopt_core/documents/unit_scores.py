@@ -1,0 +1,104 @@
+"""How likely each unit of some documents is to hold what a query asks for."""
+
+from __future__ import annotations
+
+import os
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice, pairwise
+
+from ctxopt_core.documents.partial_document import PartialDocument
+from ctxopt_core.documents.second_hop import SUBJECT_TERMS, links
+from ctxopt_core.relevance.bm25 import bm25_of_counts, inverse_frequencies
+from ctxopt_core.relevance.feedback import TermLists
+_E=lambda k,d: float(os.environ.get(k,d))
+# The weights are relative to the best BM25 score of a unit, which is 1.0. They were chosen by leaving out one set of
+# documents at a time. docs/algorithm.md says what each of them is for, docs/benchmarks.md what is kept with them.
+_PHRASE_WEIGHT = _E('BIG',.1)  # of the unit that has most neighboring words of the query as neighbors
+_CONTEXT = 0.8  # share of a neighbor's score in a very long text; 1.0 would not tell neighbors apart
+_CONTEXT_UNITS = _E('CTXU',10)  # units of the document that has half of that share
+_DOCUMENT_WEIGHT = _E('DOCW',0.35)  # of the most relevant document
+_RANK_WEIGHT = _E('RANKW',0.35)  # of the document that ranks first
+_RANK_OFFSET = 2  # places after which the rank has half of its weight
+_SUBJECT_WEIGHT = _E('QH',0.1)  # of the document whose subject the query names best
+_LINK_WEIGHT = _E('HOP',0.4)  # of the document whose subject the best unit names
+_LEAD_WEIGHT = _E('LEAD',0.15)  # of the first unit of a document
+_LINKED_LEAD_WEIGHT = _E('HOPLEAD',0.4)  # of the first unit of a document whose subject the best unit names
+_SCORER_SHARE = 0.3  # of a custom scorer in the score of a unit; the rest is BM25
+
+
+def score_units(
+    parts: Sequence[PartialDocument],
+    weights: Mapping[str, float],
+    relevance: Mapping[int, float],
+    similarities: Sequence[float] = (),
+) -> None:
+    """Set the scores of every unit of some documents.
+
+    A score is the sum of
+
+    1. the BM25 of the unit, and a tenth for words that are neighbors in the query and in the unit. The best unit of all
+       has 1.0. A unit near a good one has part of its score, the less the further away and the shorter the text;
+    2. the relevance of its document and the rank of it, up to 0.35 each;
+    3. up to 0.1 if the first words of its document, its subject, are words of the query;
+    4. up to 0.4 if the best units of other documents name that subject, and as much again for the first unit;
+    5. 0.15 for the first unit of a document, which as a rule says what it is about.
+
+    If there are `similarities`, the scores of all units by a custom scorer, they make up 0.3 of the first summand. They
+    and `relevance`, that of each document, are from 0.0 to 1.0.
+    """
+    terms = [part.terms for part in parts]
+    scores = _word_scores([unit for document in terms for unit in document], weights)
+    if similarities:
+        share = _SCORER_SHARE
+        scores = [(1.0 - share) * own + share * similar for own, similar in zip(scores, similarities, strict=True)]
+    of_units = iter(scores)
+    own_scores = [list(islice(of_units, len(document))) for document in terms]
+    linked = links(terms, own_scores, weights)
+    asked = _named_by_query(terms, weights)
+    for part, own, link, named in zip(parts, own_scores, linked, asked, strict=True):
+        part.match = _with_context(own or [0.0] * len(part.units))
+        prior = _DOCUMENT_WEIGHT * relevance.get(part.index, 0.0) + _SUBJECT_WEIGHT * named + _LINK_WEIGHT * link
+        prior += _RANK_WEIGHT * _RANK_OFFSET / (_RANK_OFFSET + part.position)
+        lead = _LEAD_WEIGHT + _LINKED_LEAD_WEIGHT * link
+        part.scores = [match + prior + (0.0 if number else lead) for number, match in enumerate(part.match)]
+
+
+def _word_scores(units: Sequence[Sequence[str]], weights: Mapping[str, float]) -> list[float]:
+    """Return the score of each unit by the words of the query, 1.0 for the best."""
+    texts = TermLists(units)
+    scores = _relative(bm25_of_counts(weights, texts.counts(weights), texts.lengths))
+    phrases = _relative(_phrases(units, scores, weights))
+    return _relative([score + _PHRASE_WEIGHT * phrase for score, phrase in zip(scores, phrases, strict=True)])
+
+
+def _phrases(units: Sequence[Sequence[str]], scores: Sequence[float], weights: Mapping[str, float]) -> Iterator[float]:
+    """Yield how much weight the neighboring words of the query have that are neighbors in a unit, too."""
+    values = {pair: weights[pair[0]] * weights[pair[1]] for pair in pairwise(weights)}
+    for unit, score in zip(units, scores, strict=True):
+        yield sum(values.get(pair, 0.0) for pair in pairwise(unit)) if score > 0.0 else 0.0
+
+
+def _named_by_query(documents: Sequence[Sequence[Sequence[str]]], weights: Mapping[str, float]) -> list[float]:
+    """Return how much of the query the first words of each document are, 1.0 for the most."""
+    units = TermLists([unit for document in documents for unit in document])
+    rare = inverse_frequencies(units.holding(weights), len(units.lengths))
+    subjects = (frozenset(islice(chain.from_iterable(document), SUBJECT_TERMS)) for document in documents)
+    return _relative(math.fsum(weights[t] * rare[t] for t in subject if t in weights) for subject in subjects)
+
+
+def _relative(values) -> list[float]:
+    found = list(values)
+    best = max(found, default=0.0) or 1.0
+    return [value / best for value in found]
+
+
+def _with_context(own: list[float]) -> list[float]:
+    share = _CONTEXT * len(own) / (len(own) + _CONTEXT_UNITS)
+    match = list(own)
+    for n in range(1, len(match)):
+        match[n] = max(match[n], share * match[n - 1])
+    for n in range(len(match) - 2, -1, -1):
+        match[n] = max(match[n], share * match[n + 1])
+    return match
