@@ -21,13 +21,13 @@ else:
 
 
 class RequestOverflowError(ContextBudgetError, ContextOverflowError):
-    """What may not be cut is larger than the input budget.
+    """What may not be cut is larger than the input budget, or the provider refused a second, smaller request as well.
 
     It is both a `ContextBudgetError` and LangChain's `ContextOverflowError`, so that `with_fallbacks` to a model with a
     larger window, written for a provider's overflow, works for this one as well. Another try of the same request is
     refused in the same way, and `is_retryable` says so: LangChain's `ModelRetryMiddleware` does not try again by
-    default. The
-    `with_retry` of a chain does: pass it `retry_if_exception_type=lambda error: getattr(error, "is_retryable", True)`.
+    default. The `with_retry` of a chain does: pass it
+    `retry_if_exception_type=lambda error: getattr(error, "is_retryable", True)`.
 
     Example:
         >>> from langchain_ctxopt import ContextOptimizer, RequestOverflowError

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.exceptions import ContextOverflowError
+from langchain_core.exceptions import ContextOverflowError, LangChainException
 
 from ctxopt_core import ContextBudgetError
+from langchain_ctxopt.errors import RequestOverflowError
 
 _CODES = frozenset({"context_length_exceeded", "model_max_prompt_tokens_exceeded", "exceed_context_size_error"})
 # HTTP statuses of errors that a shorter request does not mend: no key, no access, no such model, too many requests.
 _OTHER_STATUSES = frozenset({401, 403, 404, 429})
+_REFUSED_AGAIN = "the second, smaller one too"
 # Errors inside an error: a client wraps one or two times, a group holds a few.
 _MOST_ERRORS = 20
 
@@ -112,6 +115,36 @@ def refusal_in(error: BaseException) -> Refusal | None:
         if refusal is not None and (found is None or found.asked is None):
             found = refusal
     return found
+
+
+def final_refusal(error: Exception, reason: str) -> Exception:
+    """Return a refusal as an error that says that another try cannot succeed; the error itself where it says so.
+
+    Args:
+        error: What a provider's client raised.
+        reason: Why there is no other try.
+    """
+    if isinstance(error, LangChainException) and not getattr(error, "is_retryable", True):
+        return error
+    return RequestOverflowError(
+        f"the provider refused the request for its length ({type(error).__name__}), and {reason}",
+        remedies={
+            "max_input_tokens": "a smaller `max_input_tokens`",
+            "token_counter": "a `token_counter` that counts as the provider does",
+        },
+    )
+
+
+@contextmanager
+def refusals_are_final() -> Iterator[None]:
+    """Raise a refusal of what is called inside as an error that is not tried again; any other error as it is."""
+    try:
+        yield
+    except Exception as error:  # clients' errors have no class in common; all but refusals are raised
+        final = error if refusal_in(error) is None else final_refusal(error, _REFUSED_AGAIN)
+        if final is error:
+            raise
+        raise final from error
 
 
 def _refusal(error: BaseException) -> Refusal | None:

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRetryMiddleware
 from langchain_core import exceptions
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, HumanMessage
@@ -260,11 +261,11 @@ class Refusing(ScriptedModel):
         return super()._answer(messages, options)
 
 
-async def run(model: Any, way: str, **settings: Any) -> list[Any]:
+async def run(model: Any, way: str, chat: Any = CHAT, around: Any = (), **settings: Any) -> list[Any]:
     reports: list[Any] = []
     middleware = ContextOptimizerMiddleware(on_report=reports.append, **settings)
-    agent = create_agent(model, middleware=[middleware])
-    given: Any = {"messages": CHAT}
+    agent = create_agent(model, middleware=[*around, middleware])
+    given: Any = {"messages": chat}
     if way == "invoke":
         agent.invoke(given)
     elif way == "ainvoke":
@@ -308,3 +309,57 @@ async def test_l26_no_second_request_where_it_is_not_wanted(way: str) -> None:
     with pytest.raises(httpx.HTTPStatusError):
         await run(model, way, retry_factor=None)
     assert model.heard == []
+
+
+class AlwaysRefusing(ScriptedModel):
+    """Refuses every request with an error of one's own."""
+
+    error: Any = None
+
+    def _answer(self, messages: Any, options: Any) -> Any:
+        self.refused.append(len(messages))
+        raise self.error
+
+
+FINAL = [
+    pytest.param(lambda: http_error(422, MISTRAL), id="mistral"),
+    pytest.param(lambda: http_error(400, "Input is too long for requested model."), id="an HTTP error, no figures"),
+    pytest.param(lambda: ClientError(MISTRAL), id="the message alone"),
+    pytest.param(lambda: ClientError("400", code="context_length_exceeded"), id="the code"),
+    pytest.param(lambda: ClientError("400", body={"error": {"message": MISTRAL}}), id="the body"),
+    pytest.param(lambda: ExceptionGroup("several", [ValueError("other"), ClientError(MISTRAL)]), id="a group"),
+    pytest.param(lambda: raised(ValueError("failed"), cause=ClientError(MISTRAL)), id="the cause"),
+    pytest.param(lambda: ContextOverflowError("too much"), id="LangChain's class"),
+    pytest.param(
+        lambda: getattr(exceptions, "ModelAPIError", ClientError)(
+            "input length and `max_tokens` exceed context limit: 900 + 100 > 800"
+        ),
+        id="a class of LangChain's that may be tried again",
+    ),
+]
+
+
+@pytest.mark.parametrize("chat", [pytest.param(CHAT, id="smaller"), pytest.param(CHAT[-1:], id="no smaller one")])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream"])
+@pytest.mark.parametrize("make", FINAL)
+async def test_l26_a_second_refusal_is_not_tried_again(make: Any, way: str, chat: list[Any]) -> None:
+    model = AlwaysRefusing(window=1_000, error=make())
+    retrying = ModelRetryMiddleware(initial_delay=0.0, max_retries=2, on_failure="error")
+    with pytest.raises(ContextOverflowError) as caught:
+        await run(model, way, chat, around=[retrying])
+    assert len(model.refused) == (2 if chat is CHAT else 1)
+    assert not getattr(caught.value, "is_retryable", False)
+    if isinstance(caught.value, RequestOverflowError):
+        assert "the provider refused the request for its length" in str(caught.value)
+        assert caught.value.__cause__ is model.error
+
+
+async def test_l26_another_error_of_the_second_request_is_raised_as_it_is() -> None:
+    class Failing(Refusing):
+        def _answer(self, messages: Any, options: Any) -> Any:
+            if self.refused:
+                raise ConnectionError
+            return super()._answer(messages, options)
+
+    with pytest.raises(ConnectionError):
+        await run(Failing(window=1_000, error=http_error(422, MISTRAL)), "invoke")
