@@ -141,6 +141,12 @@ class CountedConversation:
             self.message(index).speaks_beside_results and not self._follows_calls(index)
         )
 
+    def leads(self, index: int) -> bool:
+        """Return whether a message ends with reasoning, which goes with the model's next message alone."""
+        if index in self.costs and index not in self.special:
+            return False
+        return self._views.plain(index) is None and self.message(index).leads
+
     def holds_results(self, index: int) -> bool:
         """Return whether a message is a tool result, or a user's message with tool results in it."""
         if self.role(index) in TOOL_ROLES:
@@ -148,6 +154,13 @@ class CountedConversation:
         if index in self.costs and index not in self.special:
             return False
         return self._views.plain(index) is None and bool(self.message(index).tool_results)
+
+    def fix_calls(self, index: int) -> None:
+        """Let the arguments of a message's calls stay as they are, because of reasoning in messages before it."""
+        message = self.message(index)
+        if message.tool_calls:
+            fixed = tuple(replace(call, fixed=True) for call in message.tool_calls)
+            self._messages[index] = replace(message, tool_calls=fixed)
 
     def without_results(self, indices: Iterable[int]) -> CountedConversation:
         """Return the conversation as it is when the tool results in some messages are left out.
