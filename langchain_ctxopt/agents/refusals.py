@@ -35,6 +35,12 @@ _WORDS: tuple[str, ...] = (
     rf"{_CONTEXT_LENGTH}(?:resulted in|requested(?: about)?|request has|prompt contains(?: at least)?) (?P<N>\d+)",
     r"maximum prompt length is (?P<M>\d+) but the request contains (?P<N>\d+)",  # xAI
     r"prompt \((?:total )?length (?P<N>\d+)\) is (?:too long|longer).{0,60}?(?:length of|context length) (?P<M>\d+)",
+    r"configured limit of (?P<M>\d+) tokens.{0,40}?resulted in (?P<N>\d+)",
+    r"passed (?P<N>\d+) input tokens.{0,160}?maximum input length of (?P<M>\d+)",
+    r"current length is (?P<N>\d+) while limit is (?P<M>\d+)",  # Cerebras
+    # SGLang
+    r"input \((?P<N>\d+) tokens\) is longer than the model's context length \((?P<M>\d+)",
+    r"context length of (?P<M>\d+) tokens\. you requested a total of \d+ tokens: (?P<N>\d+).{0,50}? (?P<A>\d+) tok",
     # Mistral
     r"prompt contains (?P<N>\d+) tokens.{0,60}?too large for model with (?P<M>\d+)",
     # Google, on its own and on Vertex
@@ -51,6 +57,10 @@ _WORDS: tuple[str, ...] = (
     r"prompt token count of (?P<N>\d+) exceeds the limit of (?P<M>\d+)",
     r"exceeded model token limit: (?P<M>\d+) \(requested: (?P<N>\d+)",
     r"prompt is too long: (?P<N>\d+), model maximum context length: (?P<M>\d+)",
+    # watsonx, DeepInfra
+    r"(?:input|prompt) (?:length|tokens) (?P<N>\d+) (?:exceeds|cannot exceed) .{0,40}?(?P<M>\d+)",
+    # Amazon, in characters
+    r"expected maxlength: (?P<M>\d{4,}), actual: (?P<N>\d+)",
     # Without figures
     r"prompt is too long",
     r"input is too long",
@@ -62,11 +72,16 @@ _WORDS: tuple[str, ...] = (
     r"reduce the length of the (?:messages|prompt|input)",
     r"too large for model with \d+ maximum context length",
     r"context window exceeds limit",
+    r"context[_ ](?:length|size|window)[_ ](?:has been )?exceeded",
+    r"size limit exceeded by \d+ tokens",  # Cohere
+    r"greater than the context length|context length of only \d+ tokens",  # LM Studio
+    r"max_tokens must be at least 1, got -\d",  # vLLM, which subtracts the input from its window
+    r"prompt exceeds max length",  # Zhipu
     r"range of input length should be",  # Alibaba
 )
 _PATTERNS = tuple(re.compile(words, re.IGNORECASE | re.DOTALL) for words in _WORDS)
-# The limits of Google's models are for the input alone.
-_INPUT_ALONE = re.compile(r"input token count", re.IGNORECASE)
+# Limits of the input alone: those of Google's models, and what is left of a window beside the answer.
+_INPUT_ALONE = re.compile(r"input token count|maximum input length of", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 # Characters of an error that are read: the figures come first, and some errors repeat the request.
 _MOST_TEXT = 4_000

@@ -139,6 +139,58 @@ REFUSALS = [
         (5_000, 4_081),
         id="cohere",
     ),
+    pytest.param(
+        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 310000 tokens. Please "
+        "reduce the length of the messages.",
+        (310_000, 272_000),
+        id="openai, a limit of the input",
+    ),
+    pytest.param(
+        "You passed 5000 input tokens and requested 1000 output tokens. However, the model's context length is only "
+        "4096 tokens, resulting in a maximum input length of 3096 tokens. Please reduce the length of the input.",
+        (5_000, 3_096),
+        id="vllm with the answer",
+    ),
+    pytest.param("max_tokens must be at least 1, got -504.", NO_FIGURES, id="vllm without room"),
+    pytest.param(
+        "The input (5000 tokens) is longer than the model's context length (4096 tokens).", (5_000, 4_096), id="sglang"
+    ),
+    pytest.param(
+        "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of "
+        "5000 tokens: 4000 tokens from the input messages and 1000 tokens for the completion.",
+        (4_000, 3_096),
+        id="sglang with the answer",
+    ),
+    pytest.param(
+        "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192",
+        (9_000, 8_192),
+        id="cerebras",
+    ),
+    pytest.param("Requested input length 9000 exceeds maximum input length 8191", (9_000, 8_191), id="deepinfra"),
+    pytest.param(
+        "the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model",
+        (5_000, 4_096),
+        id="watsonx",
+    ),
+    pytest.param(
+        "Malformed input request: expected maxLength: 50000, actual: 53433, please reformat your input and try again.",
+        (53_433, 50_000),
+        id="bedrock in characters",
+    ),
+    pytest.param(
+        "too many tokens: size limit exceeded by 8326 tokens. Try using shorter or fewer inputs.",
+        NO_FIGURES,
+        id="cohere's second",
+    ),
+    pytest.param(
+        "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context "
+        "length of only 4096 tokens, which is not enough.",
+        NO_FIGURES,
+        id="lm studio",
+    ),
+    pytest.param("Prompt exceeds max length", NO_FIGURES, id="zhipu"),
+    pytest.param("Context size has been exceeded.", NO_FIGURES, id="the size"),
+    pytest.param("Error: context_length_exceeded", NO_FIGURES, id="the code among the words"),
 ]
 SHAPES = [
     pytest.param(ClientError, id="the message alone"),
@@ -209,6 +261,11 @@ def test_l26_a_refusal_without_words_is_known_by_its_class_or_code(error: Except
         pytest.param(
             ClientError("max_tokens is too large: 9000. This model supports at most 4096 completion tokens"),
             id="answer",
+        ),
+        pytest.param(ClientError("max_tokens must be at least 1, got 0"), id="no answer"),
+        pytest.param(
+            ClientError("string too long. Expected a string with maximum length 40, but got one with length 60"),
+            id="a long id",
         ),
         pytest.param(
             ClientError("Request too large: Limit 6000, Requested 7000 tokens per minute", status_code=413), id="rate"
