@@ -107,9 +107,12 @@ class RetriesWhatMayChange(_Runnable):
         """
         from langchain_core.runnables.retry import RunnableRetry
 
+        from langchain_ctxopt.retries import EachRetried
+
         if "Callable" in str(RunnableRetry.model_fields["retry_exception_types"].annotation):
             options.setdefault("retry_if_exception_type", _may_change)
-        return super().with_retry(**options)
+        retrying: Any = super().with_retry(**options)
+        return EachRetried.of(retrying)
 
 
 def _may_change(error: BaseException) -> bool:
