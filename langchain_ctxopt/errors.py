@@ -105,15 +105,7 @@ class RetriesWhatMayChange(_Runnable):
             options: Those of LangChain's `with_retry`. `retry_if_exception_type` replaces the default. Releases of
                 LangChain that take only types there try everything again by default.
         """
-        from langchain_core.runnables.retry import RunnableRetry
+        from langchain_ctxopt.retries import EachRetried, with_default
 
-        from langchain_ctxopt.retries import EachRetried
-
-        if "Callable" in str(RunnableRetry.model_fields["retry_exception_types"].annotation):
-            options.setdefault("retry_if_exception_type", _may_change)
-        retrying: Any = super().with_retry(**options)
+        retrying: Any = super().with_retry(**with_default(options))
         return EachRetried.of(retrying)
-
-
-def _may_change(error: BaseException) -> bool:
-    return isinstance(error, Exception) and not isinstance(error, RequestOverflowError)

@@ -1,11 +1,17 @@
-"""Retries of a runnable, each request of a batch by itself."""
+"""Retries of a runnable: what is tried again by default, and each request of a batch by itself.
+
+LangChain's own need a package that takes long to import, so that this file is imported when there are retries.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.retry import RunnableRetry
+
+from langchain_ctxopt.errors import RequestOverflowError
 
 
 class EachRetried(RunnableRetry[Any, Any]):  # type: ignore[no-redef]
@@ -31,3 +37,17 @@ class EachRetried(RunnableRetry[Any, Any]):  # type: ignore[no-redef]
     async def abatch(self, inputs: list[Any], config: Any = None, **options: Any) -> list[Any]:
         """Return what `batch` returns."""
         return await Runnable.abatch(self, inputs, config, **options)
+
+
+def with_default(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `with_retry`; by default all but a `RequestOverflowError` is tried again.
+
+    Args:
+        options: What the caller gave. Releases of LangChain that take only types of errors have no such default.
+    """
+    takes_functions = "Callable" in str(RunnableRetry.model_fields["retry_exception_types"].annotation)
+    return {"retry_if_exception_type": _may_change, **options} if takes_functions else dict(options)
+
+
+def _may_change(error: BaseException) -> bool:
+    return isinstance(error, Exception) and not isinstance(error, RequestOverflowError)
