@@ -191,7 +191,7 @@ class ContextOptimizerMiddleware(_Middleware):
         try:
             return self._fit(optimizer, request, refused.schemas)
         except RequestOverflowError as unfit:
-            final = final_refusal(error, "it cannot be made smaller")
+            final = final_refusal(error, unfit)
             raise final from (unfit if final is error else error)
 
     def _fit(self, optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:

@@ -20,7 +20,8 @@ from langchain_ctxopt.errors import RequestOverflowError
 _CODES = frozenset({"context_length_exceeded", "model_max_prompt_tokens_exceeded", "exceed_context_size_error"})
 # HTTP statuses of errors that a shorter request does not mend: no key, no access, no such model, too many requests.
 _OTHER_STATUSES = frozenset({401, 403, 404, 429})
-_REFUSED_AGAIN = "the second, smaller one too"
+# Parts of a request that may be too large, by the names of remedies.
+_PARTS = frozenset({"tools", "fixed", "system", "query"})
 # Errors inside an error: a client wraps one or two times, a group holds a few.
 _MOST_ERRORS = 20
 
@@ -132,21 +133,25 @@ def refusal_in(error: BaseException) -> Refusal | None:
     return found
 
 
-def final_refusal(error: Exception, reason: str) -> Exception:
+def final_refusal(error: Exception, unfit: ContextBudgetError | None = None) -> Exception:
     """Return a refusal as an error that says that another try cannot succeed; the error itself where it says so.
 
     Args:
         error: What a provider's client raised.
-        reason: Why there is no other try.
+        unfit: What says that the request cannot be made smaller; None where a smaller one was refused, too.
     """
     if isinstance(error, LangChainException) and not getattr(error, "is_retryable", True):
         return error
+    remedies = {
+        "max_input_tokens": "a smaller `max_input_tokens`",
+        "token_counter": "a `token_counter` that counts as the provider does",
+    }
+    if unfit is not None:
+        cut = {name: phrase for name, phrase in unfit.remedies.items() if name in _PARTS}
+        remedies = {"context_window": "a model with a larger context window", **cut}
+    reason = "the second, smaller one too" if unfit is None else "it cannot be made smaller"
     return RequestOverflowError(
-        f"the provider refused the request for its length ({type(error).__name__}), and {reason}",
-        remedies={
-            "max_input_tokens": "a smaller `max_input_tokens`",
-            "token_counter": "a `token_counter` that counts as the provider does",
-        },
+        f"the provider refused the request for its length ({type(error).__name__}), and {reason}", remedies=remedies
     )
 
 
@@ -156,7 +161,7 @@ def refusals_are_final() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # clients' errors have no class in common; all but refusals are raised
-        final = error if refusal_in(error) is None else final_refusal(error, _REFUSED_AGAIN)
+        final = error if refusal_in(error) is None else final_refusal(error)
         if final is error:
             raise
         raise final from error

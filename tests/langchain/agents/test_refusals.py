@@ -408,6 +408,8 @@ async def test_l26_a_second_refusal_is_not_tried_again(make: Any, way: str, chat
     assert not getattr(caught.value, "is_retryable", False)
     if isinstance(caught.value, RequestOverflowError):
         assert "the provider refused the request for its length" in str(caught.value)
+        remedy = "a smaller `max_input_tokens`" if chat is CHAT else "a larger context window or a shorter question"
+        assert remedy in str(caught.value)
         assert caught.value.__cause__ is model.error
 
 
