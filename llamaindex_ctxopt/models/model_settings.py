@@ -129,9 +129,13 @@ def optional_settings(llm: object, limits: BudgetSettings = NO_LIMITS) -> ModelI
 
     Raises:
         TypeError: `llm` is none of these.
+        ValueError: It is a blank string.
     """
     if llm is None or isinstance(llm, ModelInfo):
         return llm
+    if isinstance(llm, str) and not llm.strip():
+        message = f"`llm` must be a LlamaIndex LLM or the name of a model, for example 'gpt-4o', got {llm!r}"
+        raise ValueError(message)
     return ModelInfo(kind=f"the model {llm!r}", name=llm) if isinstance(llm, str) else settings_of(llm, limits)
 
 

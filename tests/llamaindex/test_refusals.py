@@ -179,6 +179,15 @@ def test_l7_the_tools_are_named_where_they_are_the_cost() -> None:
             "give `max_tokens`, or a `model` or an `llm`",
             id="retriever",
         ),
+        pytest.param(lambda: EngineOptimizer(llm=""), "`llm` must be .* the name of a model", id="blank-name"),
+        pytest.param(
+            lambda: ContextOptimizerMemory.from_defaults(llm=" ", context_window=4_000),
+            "`llm` must be .* the name of a model",
+            id="blank-name-of-memory",
+        ),
+        pytest.param(
+            lambda: ContextOptimizerPostprocessor(model=""), "`model` must be the name of a model", id="blank-model"
+        ),
         pytest.param(lambda: with_optimizer(None), "`llm` must be a LlamaIndex LLM", id="guard"),  # type: ignore[arg-type]
     ],
 )
