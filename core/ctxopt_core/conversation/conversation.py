@@ -175,6 +175,45 @@ class CountedConversation:
         """Return the index of the last message with a provider's compaction, sought where system messages are."""
         return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
 
+    def read_before(self, stop: int, most_characters: float, step: int) -> tuple[list[str], list[int], list[int]]:
+        """Read the newest messages before `stop` without counting them.
+
+        Args:
+            stop: The index after the last of them.
+            most_characters: Where the messages have more, the older ones are left out, `step` at a time.
+            step: The index of the first one is a multiple of it.
+
+        Returns:
+            The text of each message, the indices at which turns open, and those of messages that are not plain.
+        """
+        scan, start = self._views.backwards(stop), stop
+        texts: list[str] = []
+        opening: list[int] = []
+        special: list[int] = []
+        while start:
+            first, before = (start - 1) // step * step, len(texts)
+            for index, plain in zip(range(start - 1, first - 1, -1), scan, strict=False):
+                if plain is None:
+                    peek = self.peek(index)
+                    texts.append(peek.text)
+                    if not peek.plain:
+                        special.append(index)
+                    if self.opens_turn(index):
+                        opening.append(index)
+                    continue
+                role, text = plain
+                texts.append(text)
+                if not text or text.isspace():
+                    special.append(index)
+                elif role == "user":
+                    opening.append(index)
+            most_characters -= sum(map(len, texts[before:]))
+            if most_characters < 0:
+                del texts[before:]
+                break
+            start = first
+        return texts[::-1], *([i for i in reversed(found) if i >= start] for found in (opening, special))
+
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""
         return sum(self._count(text) for text in self.message(index).texts)

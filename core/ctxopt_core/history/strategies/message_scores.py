@@ -1,0 +1,105 @@
+"""How relevant each message of a conversation is to what is asked now: by its words and by what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import nlargest
+from itertools import accumulate
+from statistics import median
+
+from ctxopt_core.relevance.indexed_texts import IndexedTexts
+from ctxopt_core.relevance.query_terms import query_terms
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
+
+# The best messages whose words are added to the query, and the weight of these words: with more of either, common words
+# of the conversation outweigh those of the query.
+_FEEDBACK_MESSAGES = 5  # messages
+_FEEDBACK_WEIGHT = 0.1  # a part of the weight of a query's word
+_SCORER_WEIGHT = 0.4  # the most that a scorer adds, as a part of the best score by words, which stays decisive
+_LEAST_WEIGHT = 0.2  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
+_CONTEXT = 0.75  # factor from one message to the next: an answer is kept with the question that it belongs to
+_REACH = 8  # messages on either side of a good one that are raised: a tenth of its score is left there
+# Messages on either side that make a stretch, and the weight of its mean: a topic is longer than a message, but the
+# stretch must not outweigh a message that has all the words.
+_STRETCH = 15  # messages
+_STRETCH_WEIGHT = 3.0  # times the mean score
+
+
+def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | None) -> list[float]:
+    """Return the score of each message; all 0.0 where no word of the query is found.
+
+    The score is BM25 of the words that a message shares with the query, with a small weight for words of the five best
+    messages (pseudo-relevance feedback, Rocchio 1971). A scorer adds at most two fifths of the best of these scores.
+    Messages around a good one have at least three quarters of the score beside them, and a mean over 31 messages is
+    added, so that a stretch in which much is found is preferred. `texts` has the oldest message first.
+
+    Raises:
+        ValueError: The scorer gives more or fewer scores than there are messages.
+    """
+    if not ranking_query.strip() or not texts:
+        return [0.0] * len(texts)
+    weights = query_terms(ranking_query).weights
+    # Words that are in most messages are left out, unless there are no others: they take longest to be found.
+    terms = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT} or weights
+    scores = IndexedTexts(texts).bm25_with_feedback(
+        terms, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
+    )
+    if scorer is not None:
+        best = max(scores.values(), default=1.0)
+        more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
+        scores = {n: scores.get(n, 0.0) / best + _SCORER_WEIGHT * above for n, above in enumerate(more)}
+    return _with_context(scores, len(texts))
+
+
+def _with_neighbors(scores: Sequence[float]) -> list[float]:
+    """Add to each score three quarters of both scores beside it: a short message says little without them.
+
+    At either end the message is its own neighbor.
+    """
+    befores, afters = (scores[0], *scores[:-1]), (*scores[1:], scores[-1])
+    return [own + _CONTEXT * (before + after) for own, before, after in zip(scores, befores, afters, strict=True)]
+
+
+def _above_median(scores: Sequence[float]) -> list[float]:
+    """Return how far each score is above the median, 1.0 for the best, as embeddings give every message some score."""
+    middle = median(scores)
+    span = max(scores) - middle
+    return [max(0.0, score - middle) / span if span > 0.0 else 0.0 for score in scores]
+
+
+def _with_context(scores: Mapping[int, float], length: int) -> list[float]:
+    """Raise the scores of the messages around a good one, and of those in a good stretch."""
+    raised = [0.0] * length
+    for n, score in scores.items():
+        raised[n] = score
+    sums = list(accumulate(raised, initial=0.0))
+    width = 2 * _STRETCH + 1
+    for start, stop in _spans(sorted(scores), length):
+        span = list(accumulate(raised[start:stop], _fading))
+        span = list(accumulate(reversed(span), _fading))[::-1]
+        highs = sums[start + _STRETCH + 1 : stop + _STRETCH + 1]
+        highs += [sums[-1]] * (stop - start - len(highs))
+        lows = [0.0] * max(0, min(stop, _STRETCH) - start) + sums[max(0, start - _STRETCH) : max(0, stop - _STRETCH)]
+        factor = _STRETCH_WEIGHT / width
+        raised[start:stop] = [own + factor * (high - low) for own, high, low in zip(span, highs, lows, strict=True)]
+    return raised
+
+
+def _fading(before: float, own: float) -> float:
+    before *= _CONTEXT
+    return own if own > before else before
+
+
+def _spans(places: Sequence[int], length: int) -> list[tuple[int, int]]:
+    """Return the ranges of messages around those at `places`, ascending; they do not meet."""
+    spans: list[tuple[int, int]] = []
+    start = stop = 0
+    for place in places:
+        if place - _REACH > stop:
+            if stop:
+                spans.append((start, stop))
+            start = place - _REACH
+        stop = place + _REACH + 1
+    if places:
+        spans.append((start, min(stop, length)))
+    return spans
