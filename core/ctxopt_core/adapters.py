@@ -47,6 +47,7 @@ from ctxopt_core.formats.media import facts_of, file_facts, stream_facts
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
     message_from_openai,
+    named_openai,
     placeholder_openai,
     plain_openai,
     role_of,
@@ -157,6 +158,7 @@ __all__ = [
     "log_fit",
     "measure_needs",
     "message_from_openai",
+    "named_openai",
     "message_tokens",
     "optional_token_amount",
     "options_of",

@@ -187,13 +187,20 @@ class CountedConversation:
             The text of each message, the indices at which turns open, and those of messages that are not plain.
         """
         scan, start = self._views.backwards(stop), stop
+        named_at = self._views.named if isinstance(self._views, LazyMessages) else None
         texts: list[str] = []
         opening: list[int] = []
         special: list[int] = []
         while start:
             first, before = (start - 1) // step * step, len(texts)
             for index, plain in zip(range(start - 1, first - 1, -1), scan, strict=False):
-                if plain is None:
+                named = named_at(index) if plain is None and named_at is not None else None
+                if plain is not None:
+                    role, text = plain
+                elif named is not None:
+                    role, name, said = named
+                    text = f"{name}\n{said}" if said and not said.isspace() else ""
+                else:
                     peek = self.peek(index)
                     texts.append(peek.text)
                     if not peek.plain:
@@ -201,7 +208,6 @@ class CountedConversation:
                     if self.opens_turn(index):
                         opening.append(index)
                     continue
-                role, text = plain
                 texts.append(text)
                 if not text or text.isspace():
                     special.append(index)

@@ -39,7 +39,7 @@ class ReadTurns:
         return len(self.starts)
 
     def __getitem__(self, number: int) -> Turn:
-        start, stop = self.starts[number], self._end(number)
+        start, stop = self.starts[number], self.stop_of(number)
         special = bisect_left(self._special, start)
         return Turn(start, stop, UNCOUNTED, not any(i < stop for i in self._special[special : special + 1]))
 
@@ -49,7 +49,8 @@ class ReadTurns:
 
     def characters(self, number: int) -> int:
         """Return the characters of a turn."""
-        return sum(map(len, self.texts[self.starts[number] - self.first : self._end(number) - self.first]))
+        return sum(map(len, self.texts[self.starts[number] - self.first : self.stop_of(number) - self.first]))
 
-    def _end(self, number: int) -> int:
+    def stop_of(self, number: int) -> int:
+        """Return the index after a turn."""
         return self.starts[number + 1] if number + 1 < len(self.starts) else self._stop

@@ -18,26 +18,37 @@ _FEEDBACK_WEIGHT = 0.1  # a part of the weight of a query's word
 _SCORER_WEIGHT = 0.4  # the most that a scorer adds, as a part of the best score by words, which stays decisive
 _LEAST_WEIGHT = 0.2  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
 _CONTEXT = 0.75  # factor from one message to the next: an answer is kept with the question that it belongs to
-_REACH = 8  # messages on either side of a good one that are raised: a tenth of its score is left there
+_REACH = 4  # messages on either side of a good one that are raised: a third of its score is left there
 # Messages on either side that make a stretch, and the weight of its mean: a topic is longer than a message, but the
 # stretch must not outweigh a message that has all the words.
 _STRETCH = 15  # messages
 _STRETCH_WEIGHT = 3.0  # times the mean score
 
 
-def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | None) -> list[float]:
-    """Return the score of each message; all 0.0 where no word of the query is found.
+def score_messages(
+    ranking_query: str, texts: Sequence[str], scorer: Scorer | None, *, most: int | None = None
+) -> dict[int, float]:
+    """Return the scores of the messages around the best ones, by their place, in ascending order of place.
 
     The score is BM25 of the words that a message shares with the query, with a small weight for words of the five best
     messages (pseudo-relevance feedback, Rocchio 1971). A scorer adds at most two fifths of the best of these scores.
     Messages around a good one have at least three quarters of the score beside them, and a mean over 31 messages is
-    added, so that a stretch in which much is found is preferred. `texts` has the oldest message first.
+    added, so that a stretch in which much is found is preferred.
+
+    Args:
+        ranking_query: What is asked now.
+        texts: The messages, oldest first.
+        scorer: The scorer of the policy.
+        most: How many of the best messages are looked at with those around them; all by default.
+
+    Returns:
+        No score where no word of the query is found.
 
     Raises:
         ValueError: The scorer gives more or fewer scores than there are messages.
     """
     if not ranking_query.strip() or not texts:
-        return [0.0] * len(texts)
+        return {}
     weights = query_terms(ranking_query).weights
     # Words that are in most messages are left out, unless there are no others: they take longest to be found.
     terms = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT} or weights
@@ -48,7 +59,8 @@ def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | No
         best = max(scores.values(), default=1.0)
         more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
         scores = {n: scores.get(n, 0.0) / best + _SCORER_WEIGHT * above for n, above in enumerate(more)}
-    return _with_context(scores, len(texts))
+    places = scores if most is None or len(scores) <= most else nlargest(most, scores, key=lambda n: (scores[n], n))
+    return _with_context(scores, len(texts), sorted(places))
 
 
 def _with_neighbors(scores: Sequence[float]) -> list[float]:
@@ -67,21 +79,22 @@ def _above_median(scores: Sequence[float]) -> list[float]:
     return [max(0.0, score - middle) / span if span > 0.0 else 0.0 for score in scores]
 
 
-def _with_context(scores: Mapping[int, float], length: int) -> list[float]:
-    """Raise the scores of the messages around a good one, and of those in a good stretch."""
-    raised = [0.0] * length
+def _with_context(scores: Mapping[int, float], length: int, places: Sequence[int]) -> dict[int, float]:
+    """Return the scores of the messages around `places`: raised beside a good one, and in a good stretch."""
+    known = [0.0] * length
     for n, score in scores.items():
-        raised[n] = score
-    sums = list(accumulate(raised, initial=0.0))
-    width = 2 * _STRETCH + 1
-    for start, stop in _spans(sorted(scores), length):
-        span = list(accumulate(raised[start:stop], _fading))
+        known[n] = score
+    sums = list(accumulate(known, initial=0.0))
+    factor = _STRETCH_WEIGHT / (2 * _STRETCH + 1)
+    raised: dict[int, float] = {}
+    for start, stop in _spans(places, length):
+        span = list(accumulate(known[start:stop], _fading))
         span = list(accumulate(reversed(span), _fading))[::-1]
         highs = sums[start + _STRETCH + 1 : stop + _STRETCH + 1]
         highs += [sums[-1]] * (stop - start - len(highs))
         lows = [0.0] * max(0, min(stop, _STRETCH) - start) + sums[max(0, start - _STRETCH) : max(0, stop - _STRETCH)]
-        factor = _STRETCH_WEIGHT / width
-        raised[start:stop] = [own + factor * (high - low) for own, high, low in zip(span, highs, lows, strict=True)]
+        for n, own, high, low in zip(range(start, stop), span, highs, lows, strict=True):
+            raised[n] = own + factor * (high - low)
     return raised
 
 

@@ -21,6 +21,7 @@ LOOK_BACK_CHARACTERS = 4_000_000
 _LOOK_BACK_PER_TOKEN = 8  # characters, two tokens of English
 _LONGEST_TOKEN = 10  # characters: hardly any is longer, so a turn with more for each token that is left is not counted
 _LEAST_TOKENS = 5  # tokens of the shortest turn: 3 for the message, its role, and a text
+_SPARE_MESSAGES = 64  # messages that are looked at besides as many as there is room for by their mean tokens
 _MOST_MISSES = 64  # turns in a row that are too long for what is left: then the search for a shorter one ends
 
 
@@ -115,7 +116,9 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: float) -> None:
             draft.add_first(first)
         draft.add_part(last)
         return
-    candidates = _Candidates(draft, turns, oldest, first)
+    tokens = sum(turn.tokens for turn in newest)
+    messages = draft.end - newest[-1].start
+    candidates = _Candidates(draft, turns, oldest, first, most_messages=_SPARE_MESSAGES + left * messages // tokens)
     taken = _chosen(candidates, left)
     draft.keep_whole([taken[n] for n in sorted(taken, reverse=True)])
     whole = {turn.start: turn for turn in taken.values()}
@@ -132,8 +135,8 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: float) -> None:
 class _Candidates:
     """The turns that may be kept, by their numbers; the newest is always one."""
 
-    def __init__(self, draft: HistoryDraft, turns: ReadTurns, oldest: int, first: int | None) -> None:
-        self._draft, self._turns, self._oldest = draft, turns, oldest
+    def __init__(self, draft: HistoryDraft, turns: ReadTurns, oldest: int, first: int | None, most_messages: int) -> None:
+        self._draft, self._turns, self._oldest, self._most_messages = draft, turns, oldest, most_messages
         # The placeholder of an earlier fit goes, so that its turn gives the first message and a new placeholder. A
         # summary needs its place after the first message.
         self._reserved = first if draft.placeholder.summary_room else None
@@ -147,13 +150,17 @@ class _Candidates:
     def best_first(self) -> Iterator[int]:
         """Yield the numbers of the turns by the best score of a message in them, then the others, newest first."""
         turns = self._turns
-        scores = score_messages(self._draft.ranking_query, turns.texts, self._draft.policy.scorer)
+        scores = score_messages(
+            self._draft.ranking_query, turns.texts, self._draft.policy.scorer, most=self._most_messages
+        )
         best: dict[int, float] = {}
-        for place, score in enumerate(scores, turns.first):
-            if score > 0.0:
-                n = turns.number_at(place)
-                if score > best.get(n, 0.0):
-                    best[n] = score
+        number, stop = -1, 0
+        for place, score in scores.items():
+            if place + turns.first >= stop:
+                number = turns.number_at(place + turns.first)
+                stop = turns.stop_of(number)
+            if score > best.get(number, 0.0):
+                best[number] = score
         yield from sorted(best, key=lambda n: (-best[n], -n))
         yield from (n for n in range(len(turns) - 1, -1, -1) if n not in best)
 
