@@ -171,7 +171,7 @@ def tokenize(text: str) -> list[str]:
     terms: list[str] = []
     for word in found:
         if word < _FIRST_UNSPACED:
-            terms.append(_stem(word))
+            terms.append(stem(word))
         else:
             terms.extend(terms_of_word(word))
     return terms
@@ -198,7 +198,7 @@ def terms_of_word(word: str) -> Iterable[str]:
         return _neighbors(word, 2)
     if _BY_TRIPLES.match(word):
         return _neighbors(word, 3)
-    return (_stem(word),)
+    return (stem(word),)
 
 
 def _neighbors(run: str, size: int) -> Iterator[str]:
@@ -208,7 +208,8 @@ def _neighbors(run: str, size: int) -> Iterator[str]:
         yield run[start : start + size]
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return the first six letters of a word; the whole word where it has a digit."""
     if len(word) <= STEM_LETTERS or not (word.isalpha() or not any(map(str.isdigit, word))):
         return word
     return word[:STEM_LETTERS]
@@ -218,12 +219,12 @@ class _Stems(dict[str, str]):
     """A cache of stems, since most words come again and again; hashes and the like are left out."""
 
     def __missing__(self, word: str) -> str:
-        stem = _stem(word)
+        found = stem(word)
         if len(word) <= _LONGEST_REMEMBERED:
             if len(self) >= _MOST_STEMS:
                 self.clear()
-            self[word] = stem
-        return stem
+            self[word] = found
+        return found
 
 
 _remembered: TextCache[CountedTerms] = TextCache()

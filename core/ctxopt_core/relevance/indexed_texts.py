@@ -1,21 +1,19 @@
-"""BM25 with feedback over the texts of a conversation: a question touches only the texts that hold its words."""
+"""BM25 over the texts of a conversation: a question touches only the texts that hold its words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from heapq import nsmallest
+from itertools import compress
 
-from ctxopt_core.relevance.bm25 import LENGTH_NORM, SATURATION, tokenize
-from ctxopt_core.relevance.query_terms import rarity
+from ctxopt_core.relevance.bm25 import LENGTH_NORM, SATURATION
 from ctxopt_core.relevance.word_blocks import blocks_of
 
-# Terms of a question and its feedback that are looked for, those of most weight: each is sought in all new texts.
-_MOST_TERMS = 16
-_FEEDBACK_TERMS = 8  # terms that are taken from the best texts; more of them drift from the question
-_LISTED_PART = 8  # one in so many blocks, at least one, has its words listed in a call
+# Terms of a question that are looked for, those of most weight: each is sought in all new texts.
+_MOST_TERMS = 12
+_LISTED_PART = 8  # one in so many blocks, at least one, has its words listed in a call: no call takes much longer
 _LEAST_DAMPING = SATURATION * (1.0 - LENGTH_NORM)  # of the occurrences of a term in a text of no length
-_LEAST_RARITY = 0.55  # of such a term, from 0.0 to 1.0: leaves out function words and common ones such as "year"
 
 
 class IndexedTexts:
@@ -26,74 +24,54 @@ class IndexedTexts:
 
     Example:
         >>> texts = IndexedTexts(["The kiln cracked.", "Snow fell.", "A wall cracked."])
-        >>> sorted(texts.bm25({"kiln": 1.0, "cracke": 1.0}))
-        [0, 2]
+        >>> [round(score, 1) for score in texts.scores({"kiln": 1.0, "cracke": 1.0})]
+        [2.7, 0.0, 0.7]
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
+        self._length = len(texts)
         self._blocks = blocks_of(texts)
-        self._mean_length = max(1.0, sum(block.characters for _, block in self._blocks) / max(1, len(texts)))
+        self._mean_characters = max(1.0, sum(block.characters for _, block in self._blocks) / max(1, len(texts)))
 
-    def bm25(self, weights: Mapping[str, float]) -> dict[int, float]:
-        """Return the BM25 score of each text that holds one of the terms, by the number of the text."""
-        scores: dict[int, float] = {}
-        known, total = scores.get, len(self._texts)
-        slope = SATURATION * LENGTH_NORM / self._mean_length
-        for term, weight in weights.items():
+    def scores(self, weights: Mapping[str, float]) -> list[float]:
+        """Return the score of each text; 0.0 where it holds no term.
+
+        The score is BM25, times one more than the part of the question's weight that the text holds: a text with all
+        words of the question is better than one with the same word many times (coordination, as Lucene had it).
+        """
+        heaviest = _heaviest(weights)
+        scores, held = [0.0] * self._length, [0.0] * self._length
+        total = 0.0
+        slope = SATURATION * LENGTH_NORM / self._mean_characters
+        for term, weight in heaviest.items():
             found = [
                 (start, block.lengths, numbers, dict.fromkeys(numbers))
                 for start, block in self._blocks
                 if (numbers := block.holding(term))
             ]
-            holding = sum([len(distinct) for _, _, _, distinct in found])
-            worth = weight * (SATURATION + 1.0) * math.log1p((total - holding + 0.5) / (holding + 0.5))
+            worth = weight * self._rarity(sum([len(distinct) for _, _, _, distinct in found]))
+            total += worth
             for start, lengths, numbers, distinct in found:
-                if len(distinct) == len(numbers):
-                    for n in numbers:
-                        scores[start + n] = known(start + n, 0.0) + worth / (1.0 + _LEAST_DAMPING + slope * lengths[n])
-                    continue
+                repeated = len(distinct) < len(numbers)
                 for n in distinct:
-                    times = numbers.count(n)
-                    damping = _LEAST_DAMPING + slope * lengths[n]
-                    scores[start + n] = known(start + n, 0.0) + worth * times / (times + damping)
+                    times = numbers.count(n) if repeated else 1
+                    scores[start + n] += worth * times / (times + _LEAST_DAMPING + slope * lengths[n])
+                    held[start + n] += worth
+        for n in compress(range(self._length), scores):
+            scores[n] *= 1.0 + held[n] / total
+        self._list_words()
         return scores
 
-    def bm25_with_feedback(
-        self, weights: Mapping[str, float], *, best_texts: int, feedback_weight: float
-    ) -> dict[int, float]:
-        """Return the same with pseudo-relevance feedback (Rocchio 1971).
+    def _rarity(self, holding: int) -> float:
+        """Return Lucene's inverse document frequency of a term that so many texts hold, times the most of its share."""
+        return (SATURATION + 1.0) * math.log1p((self._length - holding + 0.5) / (holding + 0.5))
 
-        Eight further terms are taken from the `best_texts` best texts.
-        """
-        heaviest = _heaviest(weights)
-        scores = self.bm25(heaviest)
-        best = nsmallest(best_texts, scores, key=lambda n: (-scores[n], n))
-        places = min(_FEEDBACK_TERMS, _MOST_TERMS - len(heaviest))
-        if best and places > 0:
-            strongest = dict.fromkeys(self._strongest(weights, best, places), feedback_weight)
-            for n, more in self.bm25(strongest).items():
-                scores[n] = scores.get(n, 0.0) + more
-        # At most a few blocks at a time, so that no fit takes much longer than others.
-        most_listed = max(1, len(self._blocks) // _LISTED_PART)
+    def _list_words(self) -> None:
+        left = max(1, len(self._blocks) // _LISTED_PART)
         for _, block in self._blocks:
-            most_listed -= block.list_words()
-            if not most_listed:
-                break
-        return scores
-
-    def _strongest(self, weights: Mapping[str, float], best: Sequence[int], number: int) -> list[str]:
-        """Return the terms that the best texts have most and other texts least, without those of the query."""
-        found: dict[str, int] = {}
-        for n in best:
-            for term in tokenize(self._texts[n]):
-                found[term] = found.get(term, 0) + 1
-        rare = {
-            term: times * often
-            for term, times in found.items()
-            if term not in weights and not term.isdigit() and (often := rarity(f" {term}")) > _LEAST_RARITY
-        }
-        return nsmallest(number, rare, key=lambda term: (-rare[term], term))
+            left -= block.list_words()
+            if not left:
+                return
 
 
 def _heaviest(weights: Mapping[str, float]) -> Mapping[str, float]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise, repeat
 
-from ctxopt_core.relevance.bm25 import STEM_LETTERS, tokenize
+from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
+from ctxopt_core.relevance.stems import SHORTEST_STEM, stem_prefix, stems_of_bytes
 from ctxopt_core.runtime.text_cache import BoundedCache
 
 # Texts in a block, so that the number of a text in its block is one byte. Larger blocks have fewer look-ups.
@@ -27,6 +29,10 @@ _TEXT_BYTES = 24  # memory of a text's place and length in its block, and of its
 _ASCII_FOLDED = bytes(
     byte if byte >= 128 else ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ") for byte in range(256)
 )
+
+# Typographic punctuation, arrows and emoji, which are in no word and of which no normal form has a letter or a digit: a
+# text that has only these beside ASCII is read as fast as ASCII.
+_SIGNS = re.compile("[\u2010-\u2016\u2018-\u2027\u2030-\u203d\u203f-\u205e\u2190-\u23ff\u2500-\u2775\u2794-\u27bf\ufe0f\U0001f300-\U0001faff]+")
 
 
 class WordBlock:
@@ -48,7 +54,7 @@ class WordBlock:
     def __init__(self, texts: Sequence[str]) -> None:
         self.lengths = tuple(map(len, texts))
         self.characters = sum(self.lengths)
-        parts = [text.encode() if text.isascii() else _terms_as_bytes(text) for text in texts]
+        parts = [text.encode() if text.isascii() else _as_bytes(text) for text in texts]
         self._starts = tuple(accumulate([len(part) + 1 for part in parts], initial=0))
         self._words: bytes | None = b" %b " % b" ".join(parts).translate(_ASCII_FOLDED)
         self._found: dict[str, bytes] = {}
@@ -84,17 +90,21 @@ class WordBlock:
         return True
 
     def _sought(self, words: bytes, term: str) -> Iterator[int]:
-        pattern = f" {term}{'' if _is_stem(term) else ' '}".encode("utf-8", "surrogatepass")
+        whole = len(term) < SHORTEST_STEM
+        pattern = f" {term} " if whole else f" {stem_prefix(term)}"
+        sought, skipped = pattern.encode("utf-8", "surrogatepass"), len(pattern.encode("utf-8", "surrogatepass")) - 1
         starts, find = self._starts, words.find
-        step = len(pattern) - 1  # the blank after a word is the blank before the next
         number, stop = 0, 0
-        place = find(pattern)
+        place = find(sought)
         while place >= 0:
-            if place >= stop:
-                number = bisect_right(starts, place, number) - 1
-                stop = starts[number + 1]
-            yield number
-            place = find(pattern, place + step)
+            # The blank after a word is the blank before the next.
+            end = place + skipped if whole else find(b" ", place + skipped)
+            if whole or stems_of_bytes[words[place + 1 : end]] == term:
+                if place >= stop:
+                    number = bisect_right(starts, place, number) - 1
+                    stop = starts[number + 1]
+                yield number
+            place = find(sought, end)
 
 
 class _Buffers(dict[bytes, bytearray]):
@@ -103,14 +113,9 @@ class _Buffers(dict[bytes, bytearray]):
     def __init__(self) -> None:
         super().__init__()
         self.by_term: dict[str, bytearray] = {}
-        self.with_digits: list[tuple[str, str]] = []
 
     def __missing__(self, word: bytes) -> bytearray:
-        text = word.decode("utf-8", "surrogatepass")
-        term = text[:STEM_LETTERS] if _is_stem(text) else text
-        if term is text and _is_stem(text[:STEM_LETTERS]):
-            self.with_digits.append((text, text[:STEM_LETTERS]))
-        found = self[word] = self.by_term.setdefault(sys.intern(term), bytearray())
+        found = self[word] = self.by_term.setdefault(sys.intern(stems_of_bytes[word]), bytearray())
         return found
 
 
@@ -119,15 +124,7 @@ def _listed(texts: Sequence[Sequence[bytes]]) -> dict[str, bytes]:
     buffers = _Buffers()
     for number, words in enumerate(texts):
         deque(map(bytearray.append, map(buffers.__getitem__, words), repeat(number)), maxlen=0)
-    found = {term: bytes(numbers) for term, numbers in buffers.by_term.items()}
-    # A word such as `kilnroom7` is found by its stem, too.
-    for term, stem in buffers.with_digits:
-        found[stem] = bytes(sorted(found.get(stem, b"") + found[term]))
-    return found
-
-
-def _is_stem(term: str) -> bool:
-    return len(term) >= STEM_LETTERS and term.isalpha()
+    return {term: bytes(numbers) for term, numbers in buffers.by_term.items()}
 
 
 def blocks_of(texts: Sequence[str]) -> list[tuple[int, WordBlock]]:
@@ -154,8 +151,14 @@ def _block(texts: tuple[str, ...]) -> WordBlock:
     return found
 
 
-def _terms_as_bytes(text: str) -> bytes:
-    return " ".join(tokenize(text)).encode("utf-8", "surrogatepass")
+def _as_bytes(text: str) -> bytes:
+    """Return the words of a text that is not ASCII, those of scripts without blanks as their terms."""
+    plain = _SIGNS.sub(" ", text)
+    if plain.isascii():
+        return plain.encode()
+    found = words(fold(text))
+    terms = [term for word in found for term in (terms_of_word(word) if is_unspaced(word) else (word,))]
+    return " ".join(terms).encode("utf-8", "surrogatepass")
 
 
 word_blocks: BoundedCache[tuple[str, ...], WordBlock] = BoundedCache(INDEX_BYTES)

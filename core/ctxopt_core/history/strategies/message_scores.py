@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from heapq import nlargest
-from itertools import accumulate
+from itertools import accumulate, compress
 from statistics import median
 
 from ctxopt_core.relevance.indexed_texts import IndexedTexts
 from ctxopt_core.relevance.query_terms import query_terms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
-# The best messages whose words are added to the query, and the weight of these words: with more of either, common words
-# of the conversation outweigh those of the query.
-_FEEDBACK_MESSAGES = 5  # messages
-_FEEDBACK_WEIGHT = 0.1  # a part of the weight of a query's word
 _SCORER_WEIGHT = 0.4  # the most that a scorer adds, as a part of the best score by words, which stays decisive
-_LEAST_WEIGHT = 0.2  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
+_LEAST_WEIGHT = 0.3  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
 _CONTEXT = 0.75  # factor from one message to the next: an answer is kept with the question that it belongs to
 _REACH = 4  # messages on either side of a good one that are raised: a third of its score is left there
 # Messages on either side that make a stretch, and the weight of its mean: a topic is longer than a message, but the
@@ -30,9 +26,8 @@ def score_messages(
 ) -> dict[int, float]:
     """Return the scores of the messages around the best ones, by their place, in ascending order of place.
 
-    The score is BM25 of the words that a message shares with the query, with a small weight for words of the five best
-    messages (pseudo-relevance feedback, Rocchio 1971). A scorer adds at most two fifths of the best of these scores.
-    Messages around a good one have at least three quarters of the score beside them, and a mean over 31 messages is
+    The score is BM25 of the words that a message shares with the query, more where it shares many of them. A scorer
+    adds at most two fifths of the best of these scores. Messages around a good one have at least three quarters of the score beside them, and a mean over 31 messages is
     added, so that a stretch in which much is found is preferred.
 
     Args:
@@ -49,18 +44,18 @@ def score_messages(
     """
     if not ranking_query.strip() or not texts:
         return {}
-    weights = query_terms(ranking_query).weights
+    weights = query_terms(ranking_query, light=True).weights
     # Words that are in most messages are left out, unless there are no others: they take longest to be found.
     terms = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT} or weights
-    scores = IndexedTexts(texts).bm25_with_feedback(
-        terms, best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
-    )
+    scores = IndexedTexts(texts).scores(terms)
     if scorer is not None:
-        best = max(scores.values(), default=1.0)
+        best = max(scores) or 1.0
         more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
-        scores = {n: scores.get(n, 0.0) / best + _SCORER_WEIGHT * above for n, above in enumerate(more)}
-    places = scores if most is None or len(scores) <= most else nlargest(most, scores, key=lambda n: (scores[n], n))
-    return _with_context(scores, len(texts), sorted(places))
+        scores = [score / best + _SCORER_WEIGHT * above for score, above in zip(scores, more, strict=True)]
+    places = list(compress(range(len(scores)), scores))
+    if most is not None and len(places) > most:
+        places = sorted(nlargest(most, reversed(places), key=scores.__getitem__))
+    return _with_context(scores, places)
 
 
 def _with_neighbors(scores: Sequence[float]) -> list[float]:
@@ -79,16 +74,13 @@ def _above_median(scores: Sequence[float]) -> list[float]:
     return [max(0.0, score - middle) / span if span > 0.0 else 0.0 for score in scores]
 
 
-def _with_context(scores: Mapping[int, float], length: int, places: Sequence[int]) -> dict[int, float]:
+def _with_context(scores: Sequence[float], places: Sequence[int]) -> dict[int, float]:
     """Return the scores of the messages around `places`: raised beside a good one, and in a good stretch."""
-    known = [0.0] * length
-    for n, score in scores.items():
-        known[n] = score
-    sums = list(accumulate(known, initial=0.0))
+    sums = list(accumulate(scores, initial=0.0))
     factor = _STRETCH_WEIGHT / (2 * _STRETCH + 1)
     raised: dict[int, float] = {}
-    for start, stop in _spans(places, length):
-        span = list(accumulate(known[start:stop], _fading))
+    for start, stop in _spans(places, len(scores)):
+        span = list(accumulate(scores[start:stop], _fading))
         span = list(accumulate(reversed(span), _fading))[::-1]
         highs = sums[start + _STRETCH + 1 : stop + _STRETCH + 1]
         highs += [sums[-1]] * (stop - start - len(highs))

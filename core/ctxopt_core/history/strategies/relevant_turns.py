@@ -144,8 +144,7 @@ class _Candidates:
 
     def newest_first(self) -> Iterator[int]:
         """Yield the numbers of the turns."""
-        newest = len(self._turns) - 1
-        return filter(self._may_stay, range(newest, self._oldest - 1, -1))
+        return (n for n in range(len(self._turns) - 1, self._oldest - 1, -1) if self._may_stay(self._turns[n]))
 
     def best_first(self) -> Iterator[int]:
         """Yield the numbers of the turns by the best score of a message in them, then the others, newest first."""
@@ -166,15 +165,17 @@ class _Candidates:
 
     def within(self, n: int, tokens: float) -> Turn | None:
         """Return a turn with its tokens if it may stay and has at most so many."""
-        if n < self._oldest or self._turns.characters(n) > _LONGEST_TOKEN * tokens or not self._may_stay(n):
+        if n < self._oldest or self._turns.characters(n) > _LONGEST_TOKEN * tokens:
             return None
-        counted = self._draft.counted(self._turns[n])
+        turn = self._turns[n]
+        if not self._may_stay(turn):
+            return None
+        counted = self._draft.counted(turn)
         return counted if counted.tokens <= tokens else None
 
-    def _may_stay(self, n: int) -> bool:
-        if n == len(self._turns) - 1:
+    def _may_stay(self, turn: Turn) -> bool:
+        if turn.start == self._turns.starts[-1]:
             return True
-        turn = self._turns[n]
         return turn.start != self._reserved and not self._draft.holds_placeholder(turn)
 
 
