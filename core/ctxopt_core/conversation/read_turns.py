@@ -40,8 +40,8 @@ class ReadTurns:
 
     def __getitem__(self, number: int) -> Turn:
         start, stop = self.starts[number], self.stop_of(number)
-        special = bisect_left(self._special, start)
-        return Turn(start, stop, UNCOUNTED, not any(i < stop for i in self._special[special : special + 1]))
+        place = bisect_left(self._special, start) if self._special else 0
+        return Turn(start, stop, UNCOUNTED, place == len(self._special) or self._special[place] >= stop)
 
     def number_at(self, index: int) -> int:
         """Return the number of the turn that a message belongs to; -1 before the first."""

@@ -14,6 +14,7 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.history.placeholder_note import Choose, PlaceholderDraft, turn_excerpts
 from ctxopt_core.history.shrink_turn import Shrunk, essential_units, shrink
 from ctxopt_core.history.trimming import DropReason, Trimming, without_loose_results
+from ctxopt_core.messages.message_views import SYSTEM_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 
 if TYPE_CHECKING:
@@ -108,10 +109,15 @@ class HistoryDraft:
         """Return a turn with its tokens, without those of results that answer no call."""
         if not turn.plain:
             return turn._replace(tokens=self.units_of(turn).tokens)
-        if turn.tokens == UNCOUNTED:
-            conversation, inside = self.conversation, range(turn.start, turn.stop)
-            return turn._replace(tokens=sum(conversation.cost(i) for i in inside if not conversation.is_system(i)))
-        return turn
+        if turn.tokens != UNCOUNTED:
+            return turn
+        costs, roles, measure = self.conversation.costs, self.conversation.roles, self.conversation.measure
+        tokens = 0
+        for index in range(turn.start, turn.stop):
+            cost = costs[index] if index in costs else measure(index)
+            if roles[index] not in SYSTEM_ROLES:
+                tokens += cost
+        return Turn(turn.start, turn.stop, tokens, True)
 
     def holds_placeholder(self, turn: Turn) -> bool:
         """Return whether the placeholder of an earlier fit is in a turn."""

@@ -12,7 +12,7 @@ from ctxopt_core.relevance.word_blocks import blocks_of
 
 # Terms of a question that are looked for, those of most weight: each is sought in all new texts.
 _MOST_TERMS = 12
-_LISTED_PART = 8  # one in so many blocks, at least one, has its words listed in a call: no call takes much longer
+_LISTED_PART = 16  # one in so many blocks, at least one, has its words listed in a call: no call takes much longer
 _LEAST_DAMPING = SATURATION * (1.0 - LENGTH_NORM)  # of the occurrences of a term in a text of no length
 
 

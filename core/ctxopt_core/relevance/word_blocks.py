@@ -17,13 +17,14 @@ from ctxopt_core.runtime.text_cache import BoundedCache
 BLOCK_TEXTS = 256
 # Texts in a block at the end of a conversation that grows: few, since a block is made anew when a text is added to it.
 TAIL_TEXTS = 32
-INDEX_BYTES = 32 * 1024 * 1024  # bytes of all blocks with their texts: five conversations of a million characters
-# Terms that are sought in a block before all its words are listed, which takes the time of about so many.
+INDEX_BYTES = 64 * 1024 * 1024  # bytes of all blocks with their texts: ten conversations of 1.5 million characters
+# Terms that are sought in a full block before all its words are listed, which takes the time of about so many.
 _SOUGHT_TERMS = 64
-_BLOCK_BYTES = 12 * 1024  # memory of a block of no words: its tables, and the terms that were sought in it
+_MOST_REMEMBERED = 256  # terms that a smaller block remembers: those of the last questions
+_BLOCK_BYTES = 16 * 1024  # memory of a block of no words: its tables, and the terms that were sought in it
 # Memory of a block for each byte of its words: the words, or the list of them with the texts that hold each (measured
 # on chats of short and of long messages).
-_BYTES_PER_BYTE = 3
+_BYTES_PER_BYTE = 4
 _TEXT_BYTES = 24  # memory of a text's place and length in its block, and of its place in the key
 # Capitals become small letters, and ASCII signs that are in no word a blank; bytes of other letters stay.
 _ASCII_FOLDED = bytes(
@@ -38,7 +39,7 @@ _SIGNS = re.compile("[\u2010-\u2016\u2018-\u2027\u2030-\u203d\u203f-\u205e\u2190
 class WordBlock:
     """The words of up to 256 texts, and the texts that hold each term.
 
-    A term is sought in the words when it is first asked for. After 64 terms all words of the block are listed once, and
+    A term is sought in the words when it is first asked for. After 64 terms all words of a full block are listed once, and
     what was found by then is the same as what is found in the list.
 
     Args:
@@ -77,13 +78,15 @@ class WordBlock:
         words = self._words  # another thread may list the words meanwhile
         if words is None:
             return b""
+        if len(self._found) >= _MOST_REMEMBERED:
+            self._found.clear()
         found = self._found[term] = bytes(self._sought(words, term))
         return found
 
     def list_words(self) -> bool:
-        """List all words if enough terms were sought one by one; return whether it was done."""
+        """List all words of a full block if enough terms were sought in it; return whether it was done."""
         words = self._words
-        if words is None or len(self._found) < _SOUGHT_TERMS:
+        if words is None or len(self._found) < _SOUGHT_TERMS or len(self.lengths) < BLOCK_TEXTS:
             return False
         self._found = _listed([words[start:stop].split() for start, stop in pairwise(self._starts)])
         self._words = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from itertools import accumulate, compress
 from statistics import median
@@ -13,6 +13,11 @@ from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
 _SCORER_WEIGHT = 0.4  # the most that a scorer adds, as a part of the best score by words, which stays decisive
 _LEAST_WEIGHT = 0.3  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
+# Stems of English words that ask or stand for somebody: rarer than the words below that weight, but no answer has them.
+_ASKING = frozenset(
+    "when what who whom whose where which why how did doe do is are was were has had have his her him she they them "
+    "their it".split()
+)
 _CONTEXT = 0.75  # factor from one message to the next: an answer is kept with the question that it belongs to
 _REACH = 4  # messages on either side of a good one that are raised: a third of its score is left there
 # Messages on either side that make a stretch, and the weight of its mean: a topic is longer than a message, but the
@@ -44,10 +49,7 @@ def score_messages(
     """
     if not ranking_query.strip() or not texts:
         return {}
-    weights = query_terms(ranking_query, light=True).weights
-    # Words that are in most messages are left out, unless there are no others: they take longest to be found.
-    terms = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT} or weights
-    scores = IndexedTexts(texts).scores(terms)
+    scores = IndexedTexts(texts).scores(_sought_terms(ranking_query))
     if scorer is not None:
         best = max(scores) or 1.0
         more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
@@ -56,6 +58,13 @@ def score_messages(
     if most is not None and len(places) > most:
         places = sorted(nlargest(most, reversed(places), key=scores.__getitem__))
     return _with_context(scores, places)
+
+
+def _sought_terms(ranking_query: str) -> Mapping[str, float]:
+    """Return the weights of the terms that are looked for: all of them where there are only common ones."""
+    weights = query_terms(ranking_query, light=True).weights
+    told = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT and term not in _ASKING}
+    return told or weights
 
 
 def _with_neighbors(scores: Sequence[float]) -> list[float]:

@@ -22,7 +22,7 @@ _LOOK_BACK_PER_TOKEN = 8  # characters, two tokens of English
 _LONGEST_TOKEN = 10  # characters: hardly any is longer, so a turn with more for each token that is left is not counted
 _LEAST_TOKENS = 5  # tokens of the shortest turn: 3 for the message, its role, and a text
 _SPARE_MESSAGES = 64  # messages that are looked at besides as many as there is room for by their mean tokens
-_MOST_MISSES = 64  # turns in a row that are too long for what is left: then the search for a shorter one ends
+_MOST_MISSES = 16  # turns in a row that are too long for what is left: then the search for a shorter one ends
 
 
 class RelevantTurns(Strategy):
