@@ -99,9 +99,14 @@ class LangChainMessages(LazyMessages[Any]):
 
     def last_compaction(self) -> int | None:
         """Return the index of the last item with a provider's compaction, as far back as system messages were sought."""
-        # A compaction is a block of the content, which most messages do not have.
-        items = self.items
-        blocks = [i for i in self._sought if type(items[i]) not in _PLAIN_ROLES or type(items[i].content) is not str]
+        # It is a block of the content, and most messages have a string there.
+        sought, items = self._sought, self.items
+        blocks = [
+            i
+            for i, item in enumerate(items[sought.start : sought.stop], sought.start)
+            if type(item) is not HumanMessage
+            and (type(item) is not AIMessage or type(item.__dict__["content"]) is not str)
+        ]
         return next((i for i in reversed(blocks) if _compacts(items[i])), None)
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:

@@ -293,7 +293,7 @@ class HistoryDraft:
             return self.omitted
         if self.scattered:
             present = frozenset((*kept, *self.conversation.systems))
-            return sum(1 for index in range(after + 1, self.end) if index not in present)
+            return self.end - after - 1 - sum(1 for index in present if after < index < self.end)
         position = kept.index(after) + 1
         following = min(kept[position], self.end) if position < len(kept) else self.end
         return following - after - 1 - sum(1 for i in self.conversation.systems if after < i < following)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from heapq import nsmallest
 from itertools import compress
+from operator import or_
 
 from ctxopt_core.relevance.bm25 import LENGTH_NORM, SATURATION
 from ctxopt_core.relevance.word_blocks import blocks_of
 
 # Terms of a question that are looked for, those of most weight: each is sought in all new texts.
 _MOST_TERMS = 12
+_REACH = 3  # texts on either side of another that count with it for how much of a question is there
 _LISTED_PART = 16  # one in so many blocks, at least one, has its words listed in a call: no call takes much longer
 _LEAST_DAMPING = SATURATION * (1.0 - LENGTH_NORM)  # of the occurrences of a term in a text of no length
 
@@ -36,12 +39,14 @@ class IndexedTexts:
     def scores(self, weights: Mapping[str, float]) -> list[float]:
         """Return the score of each text; 0.0 where it holds no term.
 
-        The score is BM25, times one more than the part of the question's weight that the text holds: a text with all
-        words of the question is better than one with the same word many times (coordination, as Lucene had it).
+        The score is BM25, times one more than the part of the question that the text and the three on either side of it
+        hold (coordination, as Lucene had it): a text with all words of the question is better than one with the same
+        word many times, and what is asked in one message is answered in the next.
         """
         heaviest = _heaviest(weights)
-        scores, held = [0.0] * self._length, [0.0] * self._length
-        total = 0.0
+        scores = [0.0] * self._length
+        held = [0] * self._length  # a bit for each term
+        worths: list[float] = []
         slope = SATURATION * LENGTH_NORM / self._mean_characters
         for term, weight in heaviest.items():
             found = [
@@ -50,17 +55,28 @@ class IndexedTexts:
                 if (numbers := block.holding(term))
             ]
             worth = weight * self._rarity(sum([len(distinct) for _, _, _, distinct in found]))
-            total += worth
+            bit = 1 << len(worths)
+            worths.append(worth)
             for start, lengths, numbers, distinct in found:
                 repeated = len(distinct) < len(numbers)
                 for n in distinct:
                     times = numbers.count(n) if repeated else 1
                     scores[start + n] += worth * times / (times + _LEAST_DAMPING + slope * lengths[n])
-                    held[start + n] += worth
-        for n in compress(range(self._length), scores):
-            scores[n] *= 1.0 + held[n] / total
+                    held[start + n] |= bit
+        self._coordinate(scores, held, worths)
         self._list_words()
         return scores
+
+    def _coordinate(self, scores: list[float], held: Sequence[int], worths: Sequence[float]) -> None:
+        parts: dict[int, float] = {}
+        total = sum(worths)
+        for n in compress(range(self._length), scores):
+            terms = reduce(or_, held[max(0, n - _REACH) : n + _REACH + 1])
+            part = parts.get(terms)
+            if part is None:
+                part = sum(worth for place, worth in enumerate(worths) if terms >> place & 1) / total
+                parts[terms] = part
+            scores[n] *= 1.0 + part
 
     def _rarity(self, holding: int) -> float:
         """Return Lucene's inverse document frequency of a term that so many texts hold, times the most of its share."""
