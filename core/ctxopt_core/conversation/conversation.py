@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
@@ -187,38 +188,43 @@ class CountedConversation:
             The text of each message, the indices at which turns open, and those of messages that are not plain.
         """
         scan, start = self._views.backwards(stop), stop
-        named_at = self._views.named if isinstance(self._views, LazyMessages) else None
         texts: list[str] = []
         opening: list[int] = []
         special: list[int] = []
         while start:
             first, before = (start - 1) // step * step, len(texts)
-            for index, plain in zip(range(start - 1, first - 1, -1), scan, strict=False):
-                named = named_at(index) if plain is None and named_at is not None else None
-                if plain is not None:
-                    role, text = plain
-                elif named is not None:
-                    role, name, said = named
-                    text = f"{name}\n{said}" if said and not said.isspace() else ""
-                else:
-                    peek = self.peek(index)
-                    texts.append(peek.text)
-                    if not peek.plain:
+            indices, plains = range(start - 1, first - 1, -1), list(islice(scan, start - first))
+            # Most messages are plain: then a bulk pass takes half the time.
+            found = [plain[1] for plain in plains] if all(plains) else []
+            if found and all(found) and not any(map(str.isspace, found)):
+                texts += found
+                opening += [index for index, plain in zip(indices, plains, strict=True) if plain[0] == "user"]
+            else:
+                for index, plain in zip(indices, plains, strict=True):
+                    text, is_plain, opens = self._read(index, plain)
+                    texts.append(text)
+                    if not is_plain:
                         special.append(index)
-                    if self.opens_turn(index):
+                    if opens:
                         opening.append(index)
-                    continue
-                texts.append(text)
-                if not text or text.isspace():
-                    special.append(index)
-                elif role == "user":
-                    opening.append(index)
             most_characters -= sum(map(len, texts[before:]))
             if most_characters < 0:
                 del texts[before:]
                 break
             start = first
         return texts[::-1], *([i for i in reversed(found) if i >= start] for found in (opening, special))
+
+    def _read(self, index: int, plain: tuple[str, str] | None) -> tuple[str, bool, bool]:
+        """Return the text of a message that is not counted, whether it is plain, and whether it opens a turn."""
+        named = None
+        if plain is None and isinstance(self._views, LazyMessages):
+            named = self._views.named(index)
+        if plain is None and named is None:
+            peek = self.peek(index)
+            return peek.text, peek.plain, self.opens_turn(index)
+        role, text = plain or (named[0], named[2])
+        says = not (not text or text.isspace())
+        return f"{named[1]}\n{text}" if named else text, says, says and role == "user"
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""

@@ -15,7 +15,6 @@ from ctxopt_core.relevance.word_blocks import blocks_of
 # Terms of a question that are looked for, those of most weight: each is sought in all new texts.
 _MOST_TERMS = 12
 _REACH = 3  # texts on either side of another that count with it for how much of a question is there
-_LISTED_PART = 16  # one in so many blocks, at least one, has its words listed in a call: no call takes much longer
 _LEAST_DAMPING = SATURATION * (1.0 - LENGTH_NORM)  # of the occurrences of a term in a text of no length
 
 
@@ -64,7 +63,6 @@ class IndexedTexts:
                     scores[start + n] += worth * times / (times + _LEAST_DAMPING + slope * lengths[n])
                     held[start + n] |= bit
         self._coordinate(scores, held, worths)
-        self._list_words()
         return scores
 
     def _coordinate(self, scores: list[float], held: Sequence[int], worths: Sequence[float]) -> None:
@@ -81,13 +79,6 @@ class IndexedTexts:
     def _rarity(self, holding: int) -> float:
         """Return Lucene's inverse document frequency of a term that so many texts hold, times the most of its share."""
         return (SATURATION + 1.0) * math.log1p((self._length - holding + 0.5) / (holding + 0.5))
-
-    def _list_words(self) -> None:
-        left = max(1, len(self._blocks) // _LISTED_PART)
-        for _, block in self._blocks:
-            left -= block.list_words()
-            if not left:
-                return
 
 
 def _heaviest(weights: Mapping[str, float]) -> Mapping[str, float]:

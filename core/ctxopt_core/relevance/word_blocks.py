@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate
 
 from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
 from ctxopt_core.relevance.stems import SHORTEST_STEM, stem_prefix, stems_of_bytes
@@ -18,13 +17,8 @@ BLOCK_TEXTS = 256
 # Texts in a block at the end of a conversation that grows: few, since a block is made anew when a text is added to it.
 TAIL_TEXTS = 32
 INDEX_BYTES = 64 * 1024 * 1024  # bytes of all blocks with their texts: ten conversations of 1.5 million characters
-# Terms that are sought in a full block before all its words are listed, which takes the time of about so many.
-_SOUGHT_TERMS = 64
-_MOST_REMEMBERED = 256  # terms that a smaller block remembers: those of the last questions
-_BLOCK_BYTES = 16 * 1024  # memory of a block of no words: its tables, and the terms that were sought in it
-# Memory of a block for each byte of its words: the words, or the list of them with the texts that hold each (measured
-# on chats of short and of long messages).
-_BYTES_PER_BYTE = 4
+_MOST_REMEMBERED = 256  # terms that a block remembers: those of about forty questions
+_BLOCK_BYTES = 32 * 1024  # memory of a block without its words: its tables, and the terms that it remembers
 _TEXT_BYTES = 24  # memory of a text's place and length in its block, and of its place in the key
 # Capitals become small letters, and ASCII signs that are in no word a blank; bytes of other letters stay.
 _ASCII_FOLDED = bytes(
@@ -39,8 +33,7 @@ _SIGNS = re.compile("[\u2010-\u2016\u2018-\u2027\u2030-\u203d\u203f-\u205e\u2190
 class WordBlock:
     """The words of up to 256 texts, and the texts that hold each term.
 
-    A term is sought in the words when it is first asked for. After 64 terms all words of a full block are listed once, and
-    what was found by then is the same as what is found in the list.
+    A term is sought in the words when it is first asked for, and then remembered.
 
     Args:
         texts: The texts.
@@ -57,46 +50,29 @@ class WordBlock:
         self.characters = sum(self.lengths)
         parts = [text.encode() if text.isascii() else _as_bytes(text) for text in texts]
         self._starts = tuple(accumulate([len(part) + 1 for part in parts], initial=0))
-        self._words: bytes | None = b" %b " % b" ".join(parts).translate(_ASCII_FOLDED)
+        self._words = b" %b " % b" ".join(parts).translate(_ASCII_FOLDED)
         self._found: dict[str, bytes] = {}
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether all words of the block were listed."""
-        return self._words is None
 
     @property
     def size_bytes(self) -> int:
         """The most memory that the block ever takes, in bytes."""
-        return _BLOCK_BYTES + _BYTES_PER_BYTE * self._starts[-1] + _TEXT_BYTES * len(self.lengths)
+        return _BLOCK_BYTES + self._starts[-1] + _TEXT_BYTES * len(self.lengths)
 
     def holding(self, term: str) -> bytes:
         """Return the numbers of the texts with a term, ascending, each as often as the text has the term."""
         found = self._found.get(term)
-        if found is not None:
-            return found
-        words = self._words  # another thread may list the words meanwhile
-        if words is None:
-            return b""
-        if len(self._found) >= _MOST_REMEMBERED:
-            self._found.clear()
-        found = self._found[term] = bytes(self._sought(words, term))
+        if found is None:
+            if len(self._found) >= _MOST_REMEMBERED:
+                self._found.clear()
+            found = self._found[term] = bytes(self._sought(term))
         return found
 
-    def list_words(self) -> bool:
-        """List all words of a full block if enough terms were sought in it; return whether it was done."""
-        words = self._words
-        if words is None or len(self._found) < _SOUGHT_TERMS or len(self.lengths) < BLOCK_TEXTS:
-            return False
-        self._found = _listed([words[start:stop].split() for start, stop in pairwise(self._starts)])
-        self._words = None
-        return True
-
-    def _sought(self, words: bytes, term: str) -> Iterator[int]:
+    def _sought(self, term: str) -> Iterator[int]:
         whole = len(term) < SHORTEST_STEM
         pattern = f" {term} " if whole else f" {stem_prefix(term)}"
         sought, skipped = pattern.encode("utf-8", "surrogatepass"), len(pattern.encode("utf-8", "surrogatepass")) - 1
-        starts, find = self._starts, words.find
+        starts, words = self._starts, self._words
+        find = words.find
         number, stop = 0, 0
         place = find(sought)
         while place >= 0:
@@ -108,26 +84,6 @@ class WordBlock:
                     stop = starts[number + 1]
                 yield number
             place = find(sought, end)
-
-
-class _Buffers(dict[bytes, bytearray]):
-    """The numbers of the texts that have a word, by the word, to which they are appended."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.by_term: dict[str, bytearray] = {}
-
-    def __missing__(self, word: bytes) -> bytearray:
-        found = self[word] = self.by_term.setdefault(sys.intern(stems_of_bytes[word]), bytearray())
-        return found
-
-
-def _listed(texts: Sequence[Sequence[bytes]]) -> dict[str, bytes]:
-    """Return for each term what `WordBlock.holding` returns."""
-    buffers = _Buffers()
-    for number, words in enumerate(texts):
-        deque(map(bytearray.append, map(buffers.__getitem__, words), repeat(number)), maxlen=0)
-    return {term: bytes(numbers) for term, numbers in buffers.by_term.items()}
 
 
 def blocks_of(texts: Sequence[str]) -> list[tuple[int, WordBlock]]:
