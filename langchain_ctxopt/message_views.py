@@ -98,7 +98,7 @@ class LangChainMessages(LazyMessages[Any]):
                 yield _plain(item)
 
     def last_compaction(self) -> int | None:
-        """Return the index of the last item with a provider's compaction, as far back as system messages were sought."""
+        """Return the index of the last item with a compaction, as far back as system messages were sought."""
         # It is a block of the content, and most messages have a string there.
         sought, items = self._sought, self.items
         blocks = [

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
@@ -176,55 +175,13 @@ class CountedConversation:
         """Return the index of the last message with a provider's compaction, sought where system messages are."""
         return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
 
-    def read_before(self, stop: int, most_characters: float, step: int) -> tuple[list[str], list[int], list[int]]:
-        """Read the newest messages before `stop` without counting them.
+    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
+        """Yield (role, text) of each message before `stop` that has nothing else, else None; newest first."""
+        return self._views.backwards(stop)
 
-        Args:
-            stop: The index after the last of them.
-            most_characters: Where the messages have more, the older ones are left out, `step` at a time.
-            step: The index of the first one is a multiple of it.
-
-        Returns:
-            The text of each message, the indices at which turns open, and those of messages that are not plain.
-        """
-        scan, start = self._views.backwards(stop), stop
-        texts: list[str] = []
-        opening: list[int] = []
-        special: list[int] = []
-        while start:
-            first, before = (start - 1) // step * step, len(texts)
-            indices, plains = range(start - 1, first - 1, -1), list(islice(scan, start - first))
-            # Most messages are plain: then a bulk pass takes half the time.
-            found = [plain[1] for plain in plains] if all(plains) else []
-            if found and all(found) and not any(map(str.isspace, found)):
-                texts += found
-                opening += [index for index, plain in zip(indices, plains, strict=True) if plain[0] == "user"]
-            else:
-                for index, plain in zip(indices, plains, strict=True):
-                    text, is_plain, opens = self._read(index, plain)
-                    texts.append(text)
-                    if not is_plain:
-                        special.append(index)
-                    if opens:
-                        opening.append(index)
-            most_characters -= sum(map(len, texts[before:]))
-            if most_characters < 0:
-                del texts[before:]
-                break
-            start = first
-        return texts[::-1], *([i for i in reversed(found) if i >= start] for found in (opening, special))
-
-    def _read(self, index: int, plain: tuple[str, str] | None) -> tuple[str, bool, bool]:
-        """Return the text of a message that is not counted, whether it is plain, and whether it opens a turn."""
-        named = None
-        if plain is None and isinstance(self._views, LazyMessages):
-            named = self._views.named(index)
-        if plain is None and named is None:
-            peek = self.peek(index)
-            return peek.text, peek.plain, self.opens_turn(index)
-        role, text = plain or (named[0], named[2])
-        says = not (not text or text.isspace())
-        return f"{named[1]}\n{text}" if named else text, says, says and role == "user"
+    def named(self, index: int) -> tuple[str, str, str] | None:
+        """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
+        return self._views.named(index) if isinstance(self._views, LazyMessages) else None
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
+from itertools import islice
 
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import UNCOUNTED, Turn
@@ -15,8 +15,9 @@ class ReadTurns:
     Args:
         conversation: The conversation.
         stop: The index after the last turn.
-        most_characters: Turns of more characters than these are left out, the oldest first, `step` messages at a time.
-        step: Messages; where the first are left out, what is read begins at a multiple of it.
+        until: Messages from this index on are read in any case; it is that at which a turn starts.
+        most_characters: Where the messages have more, older ones are not read.
+        step: How many messages are read at a time; they begin at a multiple of it.
 
     Attributes:
         first: The index of the first message that was read.
@@ -25,11 +26,16 @@ class ReadTurns:
     """
 
     def __init__(
-        self, conversation: CountedConversation, stop: int, *, most_characters: float = math.inf, step: int = 1
+        self, conversation: CountedConversation, stop: int, *, until: int, most_characters: float, step: int
     ) -> None:
-        self._stop = stop
-        self.texts, self.starts, self._special = conversation.read_before(stop, most_characters, step)
-        self.first = stop - len(self.texts)
+        self._conversation, self._stop = conversation, stop
+        self._texts: list[str] = []
+        self._opening: list[int] = []
+        self._not_plain: list[int] = []
+        self.first = self._read(until, most_characters, step)
+        self.texts = self._texts[: stop - self.first][::-1]
+        self.starts = [index for index in reversed(self._opening) if index >= self.first]
+        self._special = [index for index in reversed(self._not_plain) if index >= self.first]
         # Messages before the first user message are a turn of their own, where they are the beginning.
         leads = range(self.starts[0] if self.starts else stop) if self.first == 0 else ()
         if not all(map(conversation.is_system, leads)):
@@ -54,3 +60,42 @@ class ReadTurns:
     def stop_of(self, number: int) -> int:
         """Return the index after a turn."""
         return self.starts[number + 1] if number + 1 < len(self.starts) else self._stop
+
+    def _read(self, until: int, most_characters: float, step: int) -> int:
+        """Read messages, newest first, and return the index of the oldest that is wanted."""
+        scan, start, left = self._conversation.backwards(self._stop), self._stop, most_characters
+        while start:
+            first = (start - 1) // step * step
+            indices, plains = range(start - 1, first - 1, -1), list(islice(scan, start - first))
+            known = [plain for plain in plains if plain is not None]
+            texts = [text for _, text in known]
+            # Most messages are plain: then a bulk pass takes half the time.
+            if len(known) == len(plains) and all(texts) and not any(map(str.isspace, texts)):
+                self._texts += texts
+                self._opening += [index for index, (role, _) in zip(indices, known, strict=True) if role == "user"]
+            else:
+                for index, plain in zip(indices, plains, strict=True):
+                    self._read_one(index, plain)
+            left -= sum(map(len, self._texts[self._stop - start :]))
+            if left < 0 and first <= until:
+                return min(start, until)
+            start = first
+        return 0
+
+    def _read_one(self, index: int, plain: tuple[str, str] | None) -> None:
+        named = self._conversation.named(index) if plain is None else None
+        if plain is None and named is None:
+            peek = self._conversation.peek(index)
+            text, is_plain, opens = peek.text, peek.plain, self._conversation.opens_turn(index)
+        else:
+            role, name, text = named or ("", "", "")
+            if plain is not None:
+                role, text = plain
+            is_plain = bool(text) and not text.isspace()
+            opens = is_plain and role == "user"
+            text = f"{name}\n{text}" if name else text
+        self._texts.append(text)
+        if not is_plain:
+            self._not_plain.append(index)
+        if opens:
+            self._opening.append(index)

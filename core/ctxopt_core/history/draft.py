@@ -117,7 +117,7 @@ class HistoryDraft:
             cost = costs[index] if index in costs else measure(index)
             if roles[index] not in SYSTEM_ROLES:
                 tokens += cost
-        return Turn(turn.start, turn.stop, tokens, True)
+        return Turn(turn.start, turn.stop, tokens, turn.plain)
 
     def holds_placeholder(self, turn: Turn) -> bool:
         """Return whether the placeholder of an earlier fit is in a turn."""

@@ -13,7 +13,8 @@ from ctxopt_core.relevance.bm25 import LENGTH_NORM, SATURATION
 from ctxopt_core.relevance.word_blocks import blocks_of
 
 # Terms of a question that are looked for, those of most weight: each is sought in all new texts.
-_MOST_TERMS = 12
+_MOST_TERMS = 10
+_COORDINATION = 3.0  # times the score that a text with all words of a question gets more
 _REACH = 3  # texts on either side of another that count with it for how much of a question is there
 _LEAST_DAMPING = SATURATION * (1.0 - LENGTH_NORM)  # of the occurrences of a term in a text of no length
 
@@ -74,7 +75,7 @@ class IndexedTexts:
             if part is None:
                 part = sum(worth for place, worth in enumerate(worths) if terms >> place & 1) / total
                 parts[terms] = part
-            scores[n] *= 1.0 + part
+            scores[n] *= 1.0 + _COORDINATION * part
 
     def _rarity(self, holding: int) -> float:
         """Return Lucene's inverse document frequency of a term that so many texts hold, times the most of its share."""

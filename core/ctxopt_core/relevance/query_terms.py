@@ -71,9 +71,7 @@ def _weigh_light(word: str) -> tuple[tuple[str, float], ...]:
 def _weighed(word: str, terms: Iterable[str]) -> tuple[tuple[str, float], ...]:
     """Return the terms of a word with their weights."""
     spaced = not is_unspaced(word)
-    return tuple(
-        (term, max(_LEAST_WEIGHT, rarity(f" {word}" if spaced else term))) for term in dict.fromkeys(terms)
-    )
+    return tuple((term, max(_LEAST_WEIGHT, rarity(f" {word}" if spaced else term))) for term in dict.fromkeys(terms))
 
 
 @lru_cache(maxsize=16_384)

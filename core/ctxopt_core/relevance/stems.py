@@ -21,9 +21,7 @@ def light_stem(word: str) -> str:
     """
     if len(word) <= SHORTEST_STEM or not word.isascii() or not word.isalpha():
         return stem(word)
-    if word.endswith("ies") and len(word) > SHORTEST_STEM + 1:
-        word = word[:-2]
-    elif word.endswith("sses"):
+    if word.endswith("sses") or (word.endswith("ies") and len(word) > SHORTEST_STEM + 1):
         word = word[:-2]
     elif word[-1] == "s" and word[-2] not in "su":
         word = word[:-1]

@@ -17,8 +17,8 @@ BLOCK_TEXTS = 256
 # Texts in a block at the end of a conversation that grows: few, since a block is made anew when a text is added to it.
 TAIL_TEXTS = 32
 INDEX_BYTES = 64 * 1024 * 1024  # bytes of all blocks with their texts: ten conversations of 1.5 million characters
-_MOST_REMEMBERED = 256  # terms that a block remembers: those of about forty questions
-_BLOCK_BYTES = 32 * 1024  # memory of a block without its words: its tables, and the terms that it remembers
+_MOST_REMEMBERED = 128  # terms that a block remembers: those of about twenty questions
+_BLOCK_BYTES = 24 * 1024  # memory of a block without its words: its tables, and the terms that it remembers
 _TEXT_BYTES = 24  # memory of a text's place and length in its block, and of its place in the key
 # Capitals become small letters, and ASCII signs that are in no word a blank; bytes of other letters stay.
 _ASCII_FOLDED = bytes(
@@ -27,7 +27,10 @@ _ASCII_FOLDED = bytes(
 
 # Typographic punctuation, arrows and emoji, which are in no word and of which no normal form has a letter or a digit: a
 # text that has only these beside ASCII is read as fast as ASCII.
-_SIGNS = re.compile("[\u2010-\u2016\u2018-\u2027\u2030-\u203d\u203f-\u205e\u2190-\u23ff\u2500-\u2775\u2794-\u27bf\ufe0f\U0001f300-\U0001faff]+")
+_SIGNS = re.compile(
+    "[\u2010-\u2016\u2018-\u2027\u2030-\u203d\u203f-\u205e\u2190-\u23ff"
+    "\u2500-\u2775\u2794-\u27bf\ufe0f\U0001f300-\U0001faff]+"
+)
 
 
 class WordBlock:
@@ -56,7 +59,9 @@ class WordBlock:
     @property
     def size_bytes(self) -> int:
         """The most memory that the block ever takes, in bytes."""
-        return _BLOCK_BYTES + self._starts[-1] + _TEXT_BYTES * len(self.lengths)
+        # Each word is found for one term only, and has at least a letter and a blank.
+        found = self._starts[-1] // 2
+        return _BLOCK_BYTES + self._starts[-1] + found + _TEXT_BYTES * len(self.lengths)
 
     def holding(self, term: str) -> bytes:
         """Return the numbers of the texts with a term, ascending, each as often as the text has the term."""
@@ -70,10 +75,9 @@ class WordBlock:
     def _sought(self, term: str) -> Iterator[int]:
         whole = len(term) < SHORTEST_STEM
         pattern = f" {term} " if whole else f" {stem_prefix(term)}"
-        sought, skipped = pattern.encode("utf-8", "surrogatepass"), len(pattern.encode("utf-8", "surrogatepass")) - 1
-        starts, words = self._starts, self._words
-        find = words.find
-        number, stop = 0, 0
+        sought = pattern.encode("utf-8", "surrogatepass")
+        starts, words, find = self._starts, self._words, self._words.find
+        number, stop, skipped = 0, 0, len(sought) - 1
         place = find(sought)
         while place >= 0:
             # The blank after a word is the blank before the next.

@@ -15,11 +15,11 @@ _SCORER_WEIGHT = 0.4  # the most that a scorer adds, as a part of the best score
 _LEAST_WEIGHT = 0.3  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
 # Stems of English words that ask or stand for somebody: rarer than the words below that weight, but no answer has them.
 _ASKING = frozenset(
-    "when what who whom whose where which why how did doe do is are was were has had have his her him she they them "
-    "their it".split()
+    {"when", "what", "who", "whom", "whose", "where", "which", "why", "how", "did", "doe", "do", "is", "are", "was"}
+    | {"were", "has", "had", "have", "his", "her", "him", "she", "they", "them", "their", "it"}
 )
 _CONTEXT = 0.75  # factor from one message to the next: an answer is kept with the question that it belongs to
-_REACH = 4  # messages on either side of a good one that are raised: a third of its score is left there
+_REACH = 10  # messages on either side of a good one that are raised: a twentieth of its score is left there
 # Messages on either side that make a stretch, and the weight of its mean: a topic is longer than a message, but the
 # stretch must not outweigh a message that has all the words.
 _STRETCH = 15  # messages
@@ -31,9 +31,9 @@ def score_messages(
 ) -> dict[int, float]:
     """Return the scores of the messages around the best ones, by their place, in ascending order of place.
 
-    The score is BM25 of the words that a message shares with the query, more where it shares many of them. A scorer
-    adds at most two fifths of the best of these scores. Messages around a good one have at least three quarters of the score beside them, and a mean over 31 messages is
-    added, so that a stretch in which much is found is preferred.
+    The score is that of `IndexedTexts`. A scorer adds at most two fifths of the best of these scores. Messages around a
+    good one have at least three quarters of the score beside them, and a mean over 31 messages is added, so that a
+    stretch in which much is found is preferred.
 
     Args:
         ranking_query: What is asked now.

@@ -15,8 +15,9 @@ from ctxopt_core.history.strategies.stable_prefix import add_stable
 from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.relevance.word_blocks import BLOCK_TEXTS
 
-# How far `auto` looks back: 160,000 characters, about 40,000 tokens of English, or about twice the tokens that are left
-# if that is more. So the time of a fit follows the window and not the conversation; `relevance` looks back all the way.
+# How far `auto` looks back: 4,000,000 characters, about a million tokens of English, which is the largest window that
+# there is; or about twice the tokens that are left, if that is more. So the time of a fit has a bound, and what is read
+# fits into the memory of the index. `relevance` looks back all the way.
 LOOK_BACK_CHARACTERS = 4_000_000
 _LOOK_BACK_PER_TOKEN = 8  # characters, two tokens of English
 _LONGEST_TOKEN = 10  # characters: hardly any is longer, so a turn with more for each token that is left is not counted
@@ -36,7 +37,7 @@ class RelevantTurns(Strategy):
 
 
 class Auto(Strategy):
-    """`auto`: as `relevance`, but it does not look back as far; where tools are at work, as `turns`."""
+    """`auto`: as `relevance`, but it looks back a million tokens at most; where tools are at work, as `turns`."""
 
     may_be_stable = True
     prunes_results = True
@@ -100,7 +101,13 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: float) -> None:
             newest.pop()
         draft.keep_whole(newest)
         return
-    turns = ReadTurns(draft.conversation, draft.end, most_characters=most_characters, step=BLOCK_TEXTS)
+    turns = ReadTurns(
+        draft.conversation,
+        draft.end,
+        until=newest[-1].start,
+        most_characters=most_characters,
+        step=BLOCK_TEXTS,
+    )
     oldest = 0 if draft.opens_properly(turns[0]) else 1
     if oldest == len(turns):
         return
@@ -135,7 +142,9 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: float) -> None:
 class _Candidates:
     """The turns that may be kept, by their numbers; the newest is always one."""
 
-    def __init__(self, draft: HistoryDraft, turns: ReadTurns, oldest: int, first: int | None, most_messages: int) -> None:
+    def __init__(
+        self, draft: HistoryDraft, turns: ReadTurns, oldest: int, first: int | None, most_messages: int
+    ) -> None:
         self._draft, self._turns, self._oldest, self._most_messages = draft, turns, oldest, most_messages
         # The placeholder of an earlier fit goes, so that its turn gives the first message and a new placeholder. A
         # summary needs its place after the first message.
