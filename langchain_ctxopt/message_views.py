@@ -127,7 +127,7 @@ def _plain(item: Any) -> tuple[str, str] | None:
 
 
 def _says_text_alone(role: str, fields: Mapping[str, Any]) -> bool:
-    """Return whether a message of LangChain's has a text, perhaps a name, and nothing else."""
+    """Return whether a message of LangChain's has a string, perhaps a name, and nothing else."""
     content = fields["content"]
     if type(content) is not str or fields["additional_kwargs"]:
         return False

@@ -7,6 +7,7 @@ from itertools import islice
 
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import UNCOUNTED, Turn
+from ctxopt_core.messages.message import TOOL_ROLES
 
 
 class ReadTurns:
@@ -70,7 +71,8 @@ class ReadTurns:
             known = [plain for plain in plains if plain is not None]
             texts = [text for _, text in known]
             # Most messages are plain: then a bulk pass takes half the time.
-            if len(known) == len(plains) and all(texts) and not any(map(str.isspace, texts)):
+            spoken = len(known) == len(plains) and TOOL_ROLES.isdisjoint([role for role, _ in known])
+            if spoken and all(texts) and not any(map(str.isspace, texts)):
                 self._texts += texts
                 self._opening += [index for index, (role, _) in zip(indices, known, strict=True) if role == "user"]
             else:
@@ -91,7 +93,7 @@ class ReadTurns:
             role, name, text = named or ("", "", "")
             if plain is not None:
                 role, text = plain
-            is_plain = bool(text) and not text.isspace()
+            is_plain = bool(text) and not text.isspace() and role not in TOOL_ROLES
             opens = is_plain and role == "user"
             text = f"{name}\n{text}" if name else text
         self._texts.append(text)

@@ -14,9 +14,9 @@ from ctxopt_core.relevance.word_blocks import blocks_of
 
 # Terms of a question that are looked for, those of most weight: each is sought in all new texts.
 _MOST_TERMS = 10
-_COORDINATION = 3.0  # times the score that a text with all words of a question gets more
+_COORDINATION = 3.0  # times the score that a string with all words of a question gets more
 _REACH = 3  # texts on either side of another that count with it for how much of a question is there
-_LEAST_DAMPING = SATURATION * (1.0 - LENGTH_NORM)  # of the occurrences of a term in a text of no length
+_LEAST_DAMPING = SATURATION * (1.0 - LENGTH_NORM)  # of the occurrences of a term in a string of no length
 
 
 class IndexedTexts:
@@ -40,7 +40,7 @@ class IndexedTexts:
         """Return the score of each text; 0.0 where it holds no term.
 
         The score is BM25, times one more than the part of the question that the text and the three on either side of it
-        hold (coordination, as Lucene had it): a text with all words of the question is better than one with the same
+        hold (coordination, as Lucene had it): a string with all words of the question is better than one with the same
         word many times, and what is asked in one message is answered in the next.
         """
         heaviest = _heaviest(weights)

@@ -12,14 +12,14 @@ from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
 from ctxopt_core.relevance.stems import SHORTEST_STEM, stem_prefix, stems_of_bytes
 from ctxopt_core.runtime.text_cache import BoundedCache
 
-# Texts in a block, so that the number of a text in its block is one byte. Larger blocks have fewer look-ups.
+# Texts in a block, so that the number of a string in its block is one byte. Larger blocks have fewer look-ups.
 BLOCK_TEXTS = 256
-# Texts in a block at the end of a conversation that grows: few, since a block is made anew when a text is added to it.
+# Texts in a block at the end of a conversation that grows: few, since a block is made anew when one is added to it.
 TAIL_TEXTS = 32
 INDEX_BYTES = 64 * 1024 * 1024  # bytes of all blocks with their texts: ten conversations of 1.5 million characters
 _MOST_REMEMBERED = 128  # terms that a block remembers: those of about twenty questions
 _BLOCK_BYTES = 24 * 1024  # memory of a block without its words: its tables, and the terms that it remembers
-_TEXT_BYTES = 24  # memory of a text's place and length in its block, and of its place in the key
+_TEXT_BYTES = 24  # memory of a string's place and length in its block, and of its place in the key
 # Capitals become small letters, and ASCII signs that are in no word a blank; bytes of other letters stay.
 _ASCII_FOLDED = bytes(
     byte if byte >= 128 else ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ") for byte in range(256)
@@ -115,7 +115,7 @@ def _block(texts: tuple[str, ...]) -> WordBlock:
 
 
 def _as_bytes(text: str) -> bytes:
-    """Return the words of a text that is not ASCII, those of scripts without blanks as their terms."""
+    """Return the words of a string that is not ASCII, those of scripts without blanks as their terms."""
     plain = _SIGNS.sub(" ", text)
     if plain.isascii():
         return plain.encode()

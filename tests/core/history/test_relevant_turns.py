@@ -240,3 +240,11 @@ def test_h15_the_budget_holds_and_turns_are_whole(lengths, hits, budget, share):
 def test_a_policy_says_what_is_wrong(values, message):
     with pytest.raises(ValueError, match=message):
         HistoryPolicy(**values)
+
+
+def test_a_result_without_its_call_is_left_out_wherever_it_stands():
+    messages = [*chat(20, 3), Message(role="user", content=FACT), Message(role="tool", content=FACT), *chat(20, 5)]
+    trimming = trimmed(messages, 250)
+
+    assert 40 in trimming.kept
+    assert 41 not in trimming.kept

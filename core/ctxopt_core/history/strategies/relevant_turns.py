@@ -21,7 +21,7 @@ from ctxopt_core.relevance.word_blocks import BLOCK_TEXTS
 LOOK_BACK_CHARACTERS = 4_000_000
 _LOOK_BACK_PER_TOKEN = 8  # characters, two tokens of English
 _LONGEST_TOKEN = 10  # characters: hardly any is longer, so a turn with more for each token that is left is not counted
-_LEAST_TOKENS = 5  # tokens of the shortest turn: 3 for the message, its role, and a text
+_LEAST_TOKENS = 5  # tokens of the shortest turn: 3 for the message, its role, and a string
 _SPARE_MESSAGES = 64  # messages that are looked at besides as many as there is room for by their mean tokens
 _MOST_MISSES = 16  # turns in a row that are too long for what is left: then the search for a shorter one ends
 
