@@ -176,11 +176,14 @@ class _Candidates:
         """Return a turn with its tokens if it may stay and has at most so many."""
         if n < self._oldest or self._turns.characters(n) > _LONGEST_TOKEN * tokens:
             return None
-        turn = self._turns[n]
-        if not self._may_stay(turn):
+        if not self._may_stay(self._turns[n]):
             return None
-        counted = self._draft.counted(turn)
+        counted = self.counted(n)
         return counted if counted.tokens <= tokens else None
+
+    def counted(self, n: int) -> Turn:
+        """Return a turn with its tokens."""
+        return self._draft.counted(self._turns[n])
 
     def _may_stay(self, turn: Turn) -> bool:
         if turn.start == self._turns.starts[-1]:
@@ -193,8 +196,8 @@ def _chosen(candidates: _Candidates, left: int) -> dict[int, Turn]:
     recent = left * candidates.recent_percent / 100
     taken: dict[int, Turn] = {}
     for n in candidates.newest_first():
-        counted = candidates.within(n, min(left, recent) if taken else left)
-        if counted is None:
+        counted = candidates.counted(n)
+        if counted.tokens > (min(left, recent) if taken else left):
             break
         taken[n] = counted
         left -= counted.tokens
@@ -205,11 +208,11 @@ def _chosen(candidates: _Candidates, left: int) -> dict[int, Turn]:
             break
         if n in taken:
             continue
-        counted = candidates.within(n, left)
-        if counted is None:
+        found = candidates.within(n, left)
+        if found is None:
             misses += 1
             continue
         misses = 0
-        taken[n] = counted
-        left -= counted.tokens
+        taken[n] = found
+        left -= found.tokens
     return taken
