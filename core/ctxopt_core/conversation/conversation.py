@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
@@ -187,6 +187,14 @@ class CountedConversation:
     def last_compaction(self) -> int | None:
         """Return the index of the last message with a provider's compaction, sought where system messages are."""
         return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
+
+    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
+        """Yield (role, text) of each message before `stop` that has nothing else, else None; newest first."""
+        return self._views.backwards(stop)
+
+    def named(self, index: int) -> tuple[str, str, str] | None:
+        """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
+        return self._views.named(index) if isinstance(self._views, LazyMessages) else None
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""
