@@ -21,13 +21,13 @@ else:
 
 
 class RequestOverflowError(ContextBudgetError, ContextOverflowError):
-    """What may not be cut is larger than the input budget.
+    """What may not be cut is larger than the input budget, or the provider refused a second, smaller request as well.
 
     It is both a `ContextBudgetError` and LangChain's `ContextOverflowError`, so that `with_fallbacks` to a model with a
     larger window, written for a provider's overflow, works for this one as well. Another try of the same request is
     refused in the same way, and `is_retryable` says so: LangChain's `ModelRetryMiddleware` does not try again by
-    default. The
-    `with_retry` of a chain does: pass it `retry_if_exception_type=lambda error: getattr(error, "is_retryable", True)`.
+    default. The `with_retry` of a chain does: pass it
+    `retry_if_exception_type=lambda error: getattr(error, "is_retryable", True)`.
 
     Example:
         >>> from langchain_ctxopt import ContextOptimizer, RequestOverflowError
@@ -105,12 +105,7 @@ class RetriesWhatMayChange(_Runnable):
             options: Those of LangChain's `with_retry`. `retry_if_exception_type` replaces the default. Releases of
                 LangChain that take only types there try everything again by default.
         """
-        from langchain_core.runnables.retry import RunnableRetry
+        from langchain_ctxopt.retries import EachRetried, with_default
 
-        if "Callable" in str(RunnableRetry.model_fields["retry_exception_types"].annotation):
-            options.setdefault("retry_if_exception_type", _may_change)
-        return super().with_retry(**options)
-
-
-def _may_change(error: BaseException) -> bool:
-    return isinstance(error, Exception) and not isinstance(error, RequestOverflowError)
+        retrying: Any = super().with_retry(**with_default(options))
+        return EachRetried.of(retrying)

@@ -86,7 +86,7 @@ def settings_of(model: object, *, gives_limit: bool = False) -> ModelInfo:
             "give a limit in tokens instead"
         )
         raise TypeError(message)
-    profile = _mapping(getattr(found, "profile", None))
+    profile = _profile_of(found)
     own = {name: getattr(found, name, None) for name in _SENT_ATTRIBUTES}
     if isinstance(bound.get("options"), Mapping):
         own |= dict.fromkeys(_OLLAMA_OPTIONS)  # Ollama's client sends the options of a call in place of the model's
@@ -117,6 +117,16 @@ def _name_of(model: object) -> str | None:
     last = name.rpartition("/")[2]
     # The id of an inference profile does not name the model. How tokens are counted follows from the provider.
     return last if "." in last else f"{provider}.{_FAMILIES.get(provider, provider)}-{last}"
+
+
+def _profile_of(model: object) -> Mapping[str, Any]:
+    """Return the profile of a model; not that of another model whose name a copy or a configured field has replaced."""
+    profile = _mapping(getattr(model, "profile", None))
+    resolve = getattr(model, "_resolve_model_profile", None)
+    if "name" not in profile or resolve is None:
+        return profile
+    own = _mapping(resolve())
+    return own if own and own.get("name") != profile["name"] else profile
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -139,9 +139,11 @@ Limit = Annotated[int | None, BeforeValidator(_limit)]
 
 
 def _model_name(value: object) -> str | None:
-    if value is None or (isinstance(value, str) and value):
+    if value is None or (isinstance(value, str) and value.strip()):
         return value
     message = f"`model` must be a model name, got {type(value).__name__}; give a LlamaIndex LLM as `llm`"
+    if isinstance(value, str):
+        message = f"`model` must be the name of a model, for example 'gpt-4o', got {value!r}"
     raise ValueError(message)
 
 

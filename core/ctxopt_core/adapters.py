@@ -47,6 +47,7 @@ from ctxopt_core.formats.media import facts_of, file_facts, stream_facts
 from ctxopt_core.formats.openai_messages import (
     ROLE_NAMES,
     message_from_openai,
+    named_openai,
     placeholder_openai,
     plain_openai,
     role_of,
@@ -158,6 +159,7 @@ __all__ = [
     "measure_needs",
     "message_from_openai",
     "message_tokens",
+    "named_openai",
     "optional_token_amount",
     "options_of",
     "packed_report",

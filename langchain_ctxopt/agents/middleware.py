@@ -23,7 +23,7 @@ try:
     from langchain.agents.middleware.types import AgentMiddleware, ExtendedModelResponse, ModelRequest, ModelResponse
 
     from langchain_ctxopt.agents.call_schemas import schemas_of_call
-    from langchain_ctxopt.agents.refusals import Refusal, refusal_in
+    from langchain_ctxopt.agents.refusals import Refusal, final_refusal, refusal_in, refusals_are_final
     from langchain_ctxopt.agents.strategy_state import ProgressState, progress_in, with_progress
 except ImportError as error:
     _missing = "ContextOptimizerMiddleware needs LangChain's agents; install them: pip install 'ctxopt-core[agents]'"
@@ -129,9 +129,9 @@ class ContextOptimizerMiddleware(_Middleware):
         """Call the model with messages that fit.
 
         Raises:
-            RequestOverflowError: What may not be cut is larger than the input budget.
-            ContextOverflowError: The provider refused the request for its length, and the smaller one too; or whatever
-                error the provider has for that.
+            RequestOverflowError: What may not be cut is larger than the input budget, or the provider refused the
+                request for its length, and the smaller one too. A refusal that says itself that another try cannot
+                succeed is raised as it is.
         """
         fitted = self._fitted(request)
         self._send_report(fitted)
@@ -143,7 +143,8 @@ class ContextOptimizerMiddleware(_Middleware):
                 raise
             smaller = self._refitted(request, fitted, self._smaller(fitted, refusal), error)
         self._send_report(smaller)
-        return with_progress(handler(smaller.request), request.state, smaller.progress)
+        with refusals_are_final():
+            return with_progress(handler(smaller.request), request.state, smaller.progress)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -159,7 +160,8 @@ class ContextOptimizerMiddleware(_Middleware):
                 raise
             smaller = await in_worker(self._refitted, request, fitted, self._smaller(fitted, refusal), error)
         await self._asend_report(smaller)
-        return with_progress(await handler(smaller.request), request.state, smaller.progress)
+        with refusals_are_final():
+            return with_progress(await handler(smaller.request), request.state, smaller.progress)
 
     def _fitted(self, request: ModelRequest[Any]) -> FittedCall:
         candidates = [
@@ -189,7 +191,8 @@ class ContextOptimizerMiddleware(_Middleware):
         try:
             return self._fit(optimizer, request, refused.schemas)
         except RequestOverflowError as unfit:
-            raise error from unfit
+            final = final_refusal(error, unfit)
+            raise final from (unfit if final is error else error)
 
     def _fit(self, optimizer: ContextOptimizer, request: ModelRequest[Any], schemas: tuple[Any, ...]) -> FittedCall:
         system = request.system_message

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.exceptions import ContextOverflowError
+from langchain_core.exceptions import ContextOverflowError, LangChainException
 
 from ctxopt_core import ContextBudgetError
+from langchain_ctxopt.errors import RequestOverflowError
 
 _CODES = frozenset({"context_length_exceeded", "model_max_prompt_tokens_exceeded", "exceed_context_size_error"})
 # HTTP statuses of errors that a shorter request does not mend: no key, no access, no such model, too many requests.
 _OTHER_STATUSES = frozenset({401, 403, 404, 429})
+# Parts of a request that may be too large, by the names of remedies.
+_PARTS = frozenset({"tools", "fixed", "system", "query"})
 # Errors inside an error: a client wraps one or two times, a group holds a few.
 _MOST_ERRORS = 20
 
@@ -32,6 +36,12 @@ _WORDS: tuple[str, ...] = (
     rf"{_CONTEXT_LENGTH}(?:resulted in|requested(?: about)?|request has|prompt contains(?: at least)?) (?P<N>\d+)",
     r"maximum prompt length is (?P<M>\d+) but the request contains (?P<N>\d+)",  # xAI
     r"prompt \((?:total )?length (?P<N>\d+)\) is (?:too long|longer).{0,60}?(?:length of|context length) (?P<M>\d+)",
+    r"configured limit of (?P<M>\d+) tokens.{0,40}?resulted in (?P<N>\d+)",
+    r"passed (?P<N>\d+) input tokens.{0,160}?maximum input length of (?P<M>\d+)",
+    r"current length is (?P<N>\d+) while limit is (?P<M>\d+)",  # Cerebras
+    # SGLang
+    r"input \((?P<N>\d+) tokens\) is longer than the model's context length \((?P<M>\d+)",
+    r"context length of (?P<M>\d+) tokens\. you requested a total of \d+ tokens: (?P<N>\d+).{0,50}? (?P<A>\d+) tok",
     # Mistral
     r"prompt contains (?P<N>\d+) tokens.{0,60}?too large for model with (?P<M>\d+)",
     # Google, on its own and on Vertex
@@ -48,6 +58,10 @@ _WORDS: tuple[str, ...] = (
     r"prompt token count of (?P<N>\d+) exceeds the limit of (?P<M>\d+)",
     r"exceeded model token limit: (?P<M>\d+) \(requested: (?P<N>\d+)",
     r"prompt is too long: (?P<N>\d+), model maximum context length: (?P<M>\d+)",
+    # watsonx, DeepInfra
+    r"(?:input|prompt) (?:length|tokens) (?P<N>\d+) (?:exceeds|cannot exceed) .{0,40}?(?P<M>\d+)",
+    # Amazon, in characters
+    r"expected maxlength: (?P<M>\d{4,}), actual: (?P<N>\d+)",
     # Without figures
     r"prompt is too long",
     r"input is too long",
@@ -59,11 +73,16 @@ _WORDS: tuple[str, ...] = (
     r"reduce the length of the (?:messages|prompt|input)",
     r"too large for model with \d+ maximum context length",
     r"context window exceeds limit",
+    r"context[_ ](?:length|size|window)[_ ](?:has been )?exceeded",
+    r"size limit exceeded by \d+ tokens",  # Cohere
+    r"greater than the context length|context length of only \d+ tokens",  # LM Studio
+    r"max_tokens must be at least 1, got -\d",  # vLLM, which subtracts the input from its window
+    r"prompt exceeds max length",  # Zhipu
     r"range of input length should be",  # Alibaba
 )
 _PATTERNS = tuple(re.compile(words, re.IGNORECASE | re.DOTALL) for words in _WORDS)
-# The limits of Google's models are for the input alone.
-_INPUT_ALONE = re.compile(r"input token count", re.IGNORECASE)
+# Limits of the input alone: those of Google's models, and what is left of a window beside the answer.
+_INPUT_ALONE = re.compile(r"input token count|maximum input length of", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 # Characters of an error that are read: the figures come first, and some errors repeat the request.
 _MOST_TEXT = 4_000
@@ -112,6 +131,40 @@ def refusal_in(error: BaseException) -> Refusal | None:
         if refusal is not None and (found is None or found.asked is None):
             found = refusal
     return found
+
+
+def final_refusal(error: Exception, unfit: ContextBudgetError | None = None) -> Exception:
+    """Return a refusal as an error that says that another try cannot succeed; the error itself where it says so.
+
+    Args:
+        error: What a provider's client raised.
+        unfit: What says that the request cannot be made smaller; None where a smaller one was refused, too.
+    """
+    if isinstance(error, LangChainException) and not getattr(error, "is_retryable", True):
+        return error
+    remedies = {
+        "max_input_tokens": "a smaller `max_input_tokens`",
+        "token_counter": "a `token_counter` that counts as the provider does",
+    }
+    if unfit is not None:
+        cut = {name: phrase for name, phrase in unfit.remedies.items() if name in _PARTS}
+        remedies = {"context_window": "a model with a larger context window", **cut}
+    reason = "the second, smaller one too" if unfit is None else "it cannot be made smaller"
+    return RequestOverflowError(
+        f"the provider refused the request for its length ({type(error).__name__}), and {reason}", remedies=remedies
+    )
+
+
+@contextmanager
+def refusals_are_final() -> Iterator[None]:
+    """Raise a refusal of what is called inside as an error that is not tried again; any other error as it is."""
+    try:
+        yield
+    except Exception as error:  # clients' errors have no class in common; all but refusals are raised
+        final = error if refusal_in(error) is None else final_refusal(error)
+        if final is error:
+            raise
+        raise final from error
 
 
 def _refusal(error: BaseException) -> Refusal | None:

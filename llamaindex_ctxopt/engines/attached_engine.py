@@ -51,6 +51,7 @@ class AttachedEngine:
         history: The prompts of the request with the history; identical with `documents` where both are in one request.
             None where the history is sent as it is.
         schemas: The schemas that are sent with the documents.
+        history_first: Whether it asks for the history before the documents of the same request.
     """
 
     llm: LLM
@@ -59,6 +60,7 @@ class AttachedEngine:
     documents: EnginePrompts | None = None
     history: EnginePrompts | None = None
     schemas: tuple[Mapping[str, Any] | str, ...] = ()
+    history_first: bool = False
 
 
 def read_engine(engine: object) -> AttachedEngine:
@@ -94,7 +96,8 @@ def _condense_plus_context(engine: Any) -> AttachedEngine:
     templates = (engine._context_prompt_template, engine._context_refine_prompt_template)  # noqa: SLF001
     condense = None if engine._skip_condense else engine._condense_prompt_template  # noqa: SLF001
     prompts = context_prompts(templates, preamble, engine._llm, condense, NodeReading.TEXTS)  # noqa: SLF001
-    return AttachedEngine(llm=engine._llm, preamble=preamble, documents=prompts, history=prompts)  # noqa: SLF001
+    read = AttachedEngine(llm=engine._llm, preamble=preamble, documents=prompts, history=prompts)  # noqa: SLF001
+    return replace(read, history_first=True)
 
 
 def _context_with_images(engine: Any) -> AttachedEngine:
@@ -105,7 +108,8 @@ def _context_with_images(engine: Any) -> AttachedEngine:
 def _condense_plus_context_with_images(engine: Any) -> AttachedEngine:
     condense = None if engine._skip_condense else engine._condense_prompt_template  # noqa: SLF001
     template = engine._context_prompt_template  # noqa: SLF001
-    return _sending_images(engine, image_prompts(template, engine._system_prompt or "", condense=condense))  # noqa: SLF001
+    prompts = image_prompts(template, engine._system_prompt or "", condense=condense)  # noqa: SLF001
+    return replace(_sending_images(engine, prompts), history_first=True)
 
 
 def _simple_with_images(engine: Any) -> AttachedEngine:

@@ -158,7 +158,10 @@ class EngineFitting:
             return self._fitted_in_one_chunk(request, renderer, over)
         options = replace(self.options, ranking_query=request.ranking_query) if request.ranking_query else self.options
         budget, counter = self.model_budget.budget, renderer.counter
-        fitted = fitted_with(given, budget, counter, renderer, options)
+        try:
+            fitted = fitted_with(given, budget, counter, renderer, options)
+        except ContextBudgetError as error:
+            raise self._with_least_node(error, request, renderer) from error
         if _is_without_nodes(fitted, counter):
             least = replace(options, documents=least_policy(options.documents))
             shown = replace(given, documents=only_sent(given.documents, counter))
@@ -226,6 +229,25 @@ class EngineFitting:
             costs={"fixed": report.fixed, **after},
             remedies=remedies_of(budget),
         )
+
+    def _with_least_node(
+        self, error: ContextBudgetError, request: EngineRequest, renderer: EngineRenderer
+    ) -> ContextBudgetError:
+        """Return the error of a request that is too large without nodes, with what the least of one needs beside it."""
+        if not request.nodes or error.needed is None or "documents" in self.options.protect:
+            return error
+        try:
+            self._packed(request.nodes, request.query, 0, renderer)
+        except ContextBudgetError as without_room:
+            least = _JOINTS + (without_room.needed or 0)
+            return ContextBudgetError(
+                f"{error.problem}, and the least of one node needs {least:,} more, {error.needed + least:,} in all",
+                needed=error.needed + least,
+                available=error.available,
+                costs=error.costs,
+                remedies=error.remedies,
+            )
+        return error
 
     def _packed(self, nodes: Sequence[NodeWithScore], query: str, left: int, renderer: EngineRenderer) -> PackedNodes:
         counted = replace(self.model_budget, counter=renderer.counter)

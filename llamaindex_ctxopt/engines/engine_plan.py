@@ -46,6 +46,7 @@ class EnginePlan:
         template_names: The names in braces that the engine would fill in inside the history.
         stores_answered_questions: Whether the engine is known to store a question only with its answer, so that a last
             message with the same words is an earlier question.
+        history_first: Whether the engine is known to ask for the history before the documents.
     """
 
     llm: LLM | None
@@ -57,6 +58,7 @@ class EnginePlan:
     history: EngineFitting | None
     template_names: frozenset[str]
     stores_answered_questions: bool = False
+    history_first: bool = False
 
     @property
     def together(self) -> bool:
@@ -114,6 +116,7 @@ class EnginePlan:
             history=history,
             template_names=template_names(prompts),
             stores_answered_questions=history is not None,
+            history_first=engine.history_first,
         )
 
     def with_agents(self, agents: Sequence[AttachedAgent]) -> EnginePlan:

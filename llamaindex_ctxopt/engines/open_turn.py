@@ -35,6 +35,7 @@ class OpenTurn:
         kept: The messages that were kept of it.
         handed_out: The list that the engine holds, where the history was decided first.
         asked_once_more: Whether the engine asks for the history only once more, which ends the turn.
+        was_read: Whether the engine has asked for the history since the documents were fitted.
     """
 
     owner: ref[object]
@@ -43,14 +44,20 @@ class OpenTurn:
     kept: Sequence[ChatMessage]
     handed_out: ref[HandedOutHistory] | None = None
     asked_once_more: bool = False
+    was_read: bool = False
 
     def has_decided(self, query: str, messages: Sequence[ChatMessage]) -> bool:
         """Return whether the history for this query was fitted with the documents already.
 
         That is so where the conversation is the one that was read then, message by message. Messages that were stored
-        since belong to other turns of an engine that is asked several things at once.
+        since belong to other turns of an engine that is asked several things at once; after the history was read once,
+        they are the answer of this one, which another thread may have stored.
         """
-        if self.handed_out is not None or query != self.query or len(messages) < len(self.messages):
+        if self.handed_out is not None and not self.was_read:
+            return False
+        if self.was_read and len(messages) > len(self.messages):
+            return False
+        if query != self.query or len(messages) < len(self.messages):
             return False
         return all(new is old or new == old for new, old in zip(messages, self.messages, strict=False))
 

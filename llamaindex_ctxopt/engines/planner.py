@@ -134,7 +134,8 @@ class Planner:
     ) -> tuple[list[NodeWithScore], OpenTurn | None]:
         fitting = self.plan.documents
         if not nodes or fitting is None:
-            return list(nodes), turn
+            # A turn whose documents were fitted already is an earlier one: nothing of it holds for this one.
+            return list(nodes), turn if turn is not None and turn.handed_out is not None else None
         if turn is not None and turn.handed_out is not None and self.plan.together:
             held = turn.handed_out()
             request = EngineRequest(
@@ -150,7 +151,7 @@ class Planner:
             opened = None
             if fitting.prompts.asks_again:
                 kept = turn.kept if held is None else fitted.messages
-                opened = replace(turn, kept=kept, handed_out=None, asked_once_more=True)
+                opened = replace(turn, kept=kept, handed_out=None, asked_once_more=True, was_read=False)
         else:
             fitted = self._fit(fitting, EngineRequest(query=query, nodes=nodes, messages=messages))
             opened = OpenTurn(owner=ref(self), query=query, messages=messages, kept=fitted.messages)
@@ -161,7 +162,7 @@ class Planner:
         self, messages: Sequence[ChatMessage], query: str | None, prefix: int, turn: OpenTurn | None
     ) -> tuple[list[ChatMessage], OpenTurn | None]:
         if query is not None and turn is not None and turn.has_decided(query, messages):
-            return list(map(copied, turn.kept)), None if turn.asked_once_more else turn
+            return self._decided(turn, messages)
         fitting = self.plan.history
         if query is None or fitting is None or self._ends_with(messages, query):
             kept, report = self.plan.fit_conversation(messages, prefix)
@@ -173,6 +174,15 @@ class Planner:
         return held, OpenTurn(
             owner=ref(self), query=query, messages=messages, kept=fitted.messages, handed_out=ref(held)
         )
+
+    def _decided(self, turn: OpenTurn, messages: Sequence[ChatMessage]) -> tuple[list[ChatMessage], OpenTurn | None]:
+        """Return the history of a turn whose documents were fitted already, as it was kept beside them."""
+        if turn.asked_once_more:
+            return list(map(copied, turn.kept)), None
+        # Where the engine begins with the history, those documents are not its own: it will ask for these next.
+        held = HandedOutHistory(map(copied, turn.kept))
+        changes = ref(held) if self.plan.history_first else None
+        return held, replace(turn, messages=messages, was_read=True, handed_out=changes)
 
     def _ends_with(self, messages: Sequence[ChatMessage], query: str) -> bool:
         """Return whether the last stored message is the question itself, as agents store it."""

@@ -23,7 +23,7 @@ from llama_index.core.llms.structured_llm import StructuredLLM
 from ctxopt_core.adapters import BudgetSettings, OptimizedModel, empty_model, in_worker
 from llamaindex_ctxopt.guard.guarded_call import GuardedCall
 from llamaindex_ctxopt.guard.request_in_flight import InFlight, in_flight
-from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER, metadata_of, sent_answer_of
+from llamaindex_ctxopt.models.model_settings import UNLIMITED_ANSWER, assumed_metadata, metadata_of, sent_answer_of
 from llamaindex_ctxopt.settings import FitSettings, FitSettingValues
 
 if TYPE_CHECKING:
@@ -107,8 +107,11 @@ class OptimizedLLM(OptimizedModel, _LLM):
 
         Where the LLM cannot say them, and the settings give a limit, that limit and its class say them.
         """
-        own = metadata_of(self) or self.plain_metadata
-        return planned_metadata(own, self.fit_settings.limits, sent_answer_of(self))
+        limits = self.fit_settings.limits
+        own = metadata_of(self)
+        if own is None:
+            own = assumed_metadata(self, limits) if limits.gives_limit else self.plain_metadata
+        return planned_metadata(own, limits, sent_answer_of(self))
 
     @property
     def plain_metadata(self) -> LLMMetadata:

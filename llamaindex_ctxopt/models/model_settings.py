@@ -129,9 +129,13 @@ def optional_settings(llm: object, limits: BudgetSettings = NO_LIMITS) -> ModelI
 
     Raises:
         TypeError: `llm` is none of these.
+        ValueError: It is a blank string.
     """
     if llm is None or isinstance(llm, ModelInfo):
         return llm
+    if isinstance(llm, str) and not llm.strip():
+        message = f"`llm` must be a LlamaIndex LLM or the name of a model, for example 'gpt-4o', got {llm!r}"
+        raise ValueError(message)
     return ModelInfo(kind=f"the model {llm!r}", name=llm) if isinstance(llm, str) else settings_of(llm, limits)
 
 
@@ -183,7 +187,7 @@ def assumed_metadata(llm: LLM, limits: BudgetSettings) -> LLMMetadata:
 
     Args:
         llm: The model.
-        limits: The limits of the user, which give a window or an input limit.
+        limits: The limits of the user, which give a window, an input limit or a target.
     """
     inner = llm.llm if isinstance(llm, StructuredLLM) else llm
     answer = limits.output_reserve if limits.output_reserve is not None else answer_tokens_of(inner)
@@ -192,7 +196,12 @@ def assumed_metadata(llm: LLM, limits: BudgetSettings) -> LLMMetadata:
         answer = DEFAULT_NUM_OUTPUTS
     if window is None:
         # As large as it must be at least, with what a synthesizer keeps free for itself.
-        window = (limits.max_input_tokens or 0) + answer + limits.safety_margin + DEFAULT_RESPONSE_PADDING_SIZE
+        window = (
+            (limits.max_input_tokens or limits.target_tokens or 0)
+            + answer
+            + limits.safety_margin
+            + DEFAULT_RESPONSE_PADDING_SIZE
+        )
     return LLMMetadata(
         context_window=window,
         num_output=min(answer, window // 2),

@@ -9,7 +9,7 @@ from functools import partial
 from cpu_time import Candidate, milliseconds
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.messages.utils import count_tokens_approximately
-from peers import check_fit, count_once, early_exit_scan, fits, forget_counts, optimizer_for, trimmed
+from peers import check_fit, count_once, early_exit_scan, fits, forget_all, optimizer_for, trimmed
 from result_table import Row, Target, faster_than
 from synthetic_chat import SYSTEM, Writer
 
@@ -136,7 +136,7 @@ def _chat_candidates(messages: list[BaseMessage]) -> list[Candidate]:
         Candidate(
             name=name,
             run=partial(_hold_chat, messages, call),
-            prepare=forget_counts,
+            prepare=forget_all,
             most_rounds=3 if name == TRIM else None,
         )
         for name, call in calls.items()

@@ -9,6 +9,7 @@ from cpu_time import Candidate
 from langchain_core.messages import BaseMessage, trim_messages
 
 from ctxopt_core.counting.encodings import load_encoding
+from ctxopt_core.relevance.word_blocks import word_blocks
 from ctxopt_core.runtime.text_cache import shared_cache
 from langchain_ctxopt import ContextOptimizer
 
@@ -16,10 +17,16 @@ ENCODING = "o200k_base"
 TOKENS_PER_MESSAGE = 4
 TOKENS_PER_REQUEST = 3
 
-forget_counts = shared_cache(ENCODING).clear
+_counts = shared_cache(ENCODING)
 _encode = load_encoding(ENCODING).encode_ordinary
 
 ListCounter = Callable[[list[BaseMessage]], int]
+
+
+def forget_all() -> None:
+    """Forget what was counted and what was found, so that the next fit is the first."""
+    _counts.clear()
+    word_blocks.clear()
 
 
 def count_once(messages: Sequence[BaseMessage]) -> int:
@@ -78,7 +85,7 @@ def fits(history: list[BaseMessage], budget: int, new_message: Callable[[], Base
         "invoke": optimizer.invoke,
     }
     for name, call in calls.items():
-        yield Candidate(name=f"ours, {name}, cold", run=partial(call, history), prepare=forget_counts)
+        yield Candidate(name=f"ours, {name}, cold", run=partial(call, history), prepare=forget_all)
         yield Candidate(name=f"ours, {name}, warm", run=partial(run_grown, call), prepare=grow)
 
 

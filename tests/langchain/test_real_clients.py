@@ -13,6 +13,7 @@ from langchain.chat_models import init_chat_model
 from langchain_anthropic import ChatAnthropic
 from langchain_aws import ChatBedrockConverse
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import ConfigurableField
 from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_mistralai import ChatMistralAI
 from langchain_ollama import ChatOllama
@@ -227,6 +228,51 @@ def test_l16_ollamas_client_sends_the_window_that_is_counted() -> None:
     for called in (model, model.bind(options={"num_ctx": 4_096}), model.bind(options={"num_ctx": 8_192, "seed": 1})):
         sent = model._chat_params([HumanMessage("Hi")], **getattr(called, "kwargs", {}))
         assert ContextOptimizer(model=called).budget.context_window == sent["options"]["num_ctx"]
+
+
+@pytest.mark.parametrize(
+    ("model", "window"),
+    [
+        pytest.param(
+            lambda: (
+                ChatOpenAI(model="gpt-4o", api_key=KEY)
+                .configurable_fields(model_name=ConfigurableField(id="name"))
+                .with_config(configurable={"name": "gpt-4"})
+            ),
+            8_192,
+            id="a configured field",
+        ),
+        pytest.param(
+            lambda: ChatOpenAI(model="gpt-4o", api_key=KEY).model_copy(update={"model_name": "gpt-4"}),
+            8_192,
+            id="a copy",
+        ),
+        pytest.param(
+            lambda: with_optimizer(ChatOpenAI(model="gpt-4o", api_key=KEY)).model_copy(update={"model_name": "gpt-4"}),
+            8_192,
+            id="a copy of an optimized one",
+        ),
+        pytest.param(
+            lambda: ChatOpenAI(model="gpt-4", api_key=KEY, profile={"max_input_tokens": 30_000}), 30_000, id="one's own"
+        ),
+        pytest.param(
+            lambda: ChatOpenAI(
+                model="a-gateway-name", api_key=KEY, profile=ChatOpenAI(model="gpt-4o", api_key=KEY).profile
+            ),
+            128_000,
+            id="another model's, given for a name that is not known",
+        ),
+        pytest.param(
+            lambda: ChatMistralAI(model="mistral-large-latest", api_key=KEY).model_copy(
+                update={"model": "ministral-3b-latest"}
+            ),
+            settings_of(ChatMistralAI(model="ministral-3b-latest", api_key=KEY)).max_input_tokens,
+            id="a copy of another client",
+        ),
+    ],
+)
+def test_l16_the_window_is_that_of_the_model_by_its_own_name(model: Callable[[], Any], window: int) -> None:
+    assert settings_of(model()).max_input_tokens == window
 
 
 def test_l16_amazons_models_are_counted_as_their_base_model() -> None:

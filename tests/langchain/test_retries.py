@@ -11,6 +11,7 @@ from langchain.agents.middleware import ModelFallbackMiddleware, ModelRetryMiddl
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables.retry import RunnableRetry
 
 from ctxopt_core import ContextBudgetError
 from langchain_ctxopt import ContextOptimizer, ContextOptimizerMiddleware, RequestOverflowError, with_optimizer
@@ -123,6 +124,32 @@ def test_l22_other_errors_are_tried_again() -> None:
     optimizer = ContextOptimizer(max_input_tokens=110, token_counter=lambda text: len(text) if fails_once(text) else 0)
     assert with_retry(optimizer).invoke("Hello. ") == "Hello. "
     assert len(calls) >= 3
+
+
+BATCHES = [
+    pytest.param(optimized, id="model"),
+    pytest.param(lambda: optimized().bind(stop=["."]), id="bound model"),
+    pytest.param(lambda: ContextOptimizer(**LIMITS), id="optimizer"),
+]
+
+
+@pytest.mark.parametrize("build", BATCHES)
+async def test_l22_a_request_of_a_batch_that_overflows_leaves_the_others(
+    build: Callable[[], Any], refusals: list[ContextBudgetError]
+) -> None:
+    retrying, requests = with_retry(build()), ["Hello.", LONG, "And now?", LONG]
+    for found in (
+        retrying.batch(requests, return_exceptions=True),
+        await retrying.abatch(requests, return_exceptions=True),
+    ):
+        assert [isinstance(answer, RequestOverflowError) for answer in found] == [False, True, False, True]
+    assert len(refusals) == 4
+    with pytest.raises(RequestOverflowError):
+        retrying.batch(requests)
+
+
+def test_l22_retries_are_stored_as_langchains_own() -> None:
+    assert with_retry(ContextOptimizer(**LIMITS)).lc_id() == RunnableRetry.lc_id()
 
 
 def test_l22_what_is_tried_again_can_be_chosen(refusals: list[ContextBudgetError]) -> None:

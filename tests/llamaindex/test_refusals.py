@@ -179,6 +179,15 @@ def test_l7_the_tools_are_named_where_they_are_the_cost() -> None:
             "give `max_tokens`, or a `model` or an `llm`",
             id="retriever",
         ),
+        pytest.param(lambda: EngineOptimizer(llm=""), "`llm` must be .* the name of a model", id="blank-name"),
+        pytest.param(
+            lambda: ContextOptimizerMemory.from_defaults(llm=" ", context_window=4_000),
+            "`llm` must be .* the name of a model",
+            id="blank-name-of-memory",
+        ),
+        pytest.param(
+            lambda: ContextOptimizerPostprocessor(model=""), "`model` must be the name of a model", id="blank-model"
+        ),
         pytest.param(lambda: with_optimizer(None), "`llm` must be a LlamaIndex LLM", id="guard"),  # type: ignore[arg-type]
     ],
 )
@@ -226,3 +235,26 @@ def test_l7_what_llamaindex_keeps_free_is_no_setting_of_the_user() -> None:
         EngineOptimizer(llm=ScriptedLLM(context_window=700, num_output=300))
     assert "safety_margin" not in str(caught.value)
     assert (caught.value.needed, caught.value.available) == (501, 400)
+
+
+@pytest.mark.parametrize("tokens", [3_800, 9_000])
+@pytest.mark.parametrize("chats", [False, True], ids=["query-engine", "chat-engine"])
+def test_l7_what_is_needed_is_enough_for_the_least_of_one_node_too(tokens: int, chats: bool) -> None:
+    def ask(limit: int) -> None:
+        llm = ScriptedLLM(context_window=200_000)
+        optimizer = EngineOptimizer(llm=llm, max_input_tokens=limit)
+        retriever, postprocessors = FixedRetriever(texts_with_scores(0.5)), [optimizer.postprocessor()]
+        if chats:
+            engine: Any = ContextChatEngine.from_defaults(
+                retriever, llm=llm, memory=optimizer.memory(), node_postprocessors=postprocessors
+            )
+            optimizer.attach(engine).chat(text_with(tokens))
+        else:
+            engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=postprocessors)
+            optimizer.attach(engine).query(text_with(tokens))
+
+    with pytest.raises(ContextBudgetError) as caught:
+        ask(2_000)
+    assert caught.value.needed is not None
+    assert f"{caught.value.needed:,} in all" in str(caught.value)
+    ask(caught.value.needed)

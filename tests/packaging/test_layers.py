@@ -62,7 +62,7 @@ optimizer
 __init__
 """
 LANGCHAIN = """
-errors events run_settings sent_schemas provider_calls
+errors events run_settings sent_schemas provider_calls retries
 message_views model_settings shortened_calls documents component_keys
 compression
 setting_fields message_input

@@ -145,4 +145,14 @@ KINDS = {
     "amharic": "ጥያቄዎን ተቀብለናል፣ በቅርቡ ምላሽ እንሰጣለን። " * 8,
     "chinese_notice": "我们已经收到您的请求，将尽快回复。请不要与任何人分享您的密码。臺灣的鐵路網絡覆蓋廣闊。" * 6,
     "mixed": (SENTENCE + "第3章 кадр 42 ⇒ 1,234.50 €; id=9f3c07aa\n" + HTML) * 6,
+    "license": "THE LANTERNS ARE LENT AS THEY ARE, WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING\n"
+    "BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT.\n" * 5,
+    "license_in_a_comment": "# Redistributions of the lamp must retain this list and the following disclaimer;\n"
+    "# sublicense WITHOUT ANY WARRANTY; without the implied warranty of MERCHANTABILITY or FITNESS FOR A PURPOSE.\n"
+    * 5,
+    "long_rules": "".join(f"{'=' * 80}\nlamp {n}\n{'/' * 49}\n{'#' * 33}\n{'*' * 16}\n" for n in range(20)),
+    "signs_after_words": "".join(f"lamp {'=' * 25} {'-' * 64} {'#' * 18} {'*' * 24} {'/' * 34}\n" for _ in range(20)),
+    "pairs_of_signs": "\n".join(pair * 30 for pair in (":^", ">%", "*$", "[/", "|-", "?$", "&(")),
+    "glued_words": "lanternoverlaycapacitordevelopcontributorshallowpredicatesnippetsolvingstoresedited" * 6,
+    "signs_of_latin_1": "º¯©¶¯¿¿»§¡³±§¨½©¢®¤¾«¨¥¡¾×" * 8,
 }

@@ -46,7 +46,9 @@ class EchoingLLM(ScriptedLLM):
 
     def _answered(self, method: str, given: Any, rows: Any, tokens: int, options: dict[str, Any]) -> ChatMessage:
         super()._answered(method, given, rows, tokens, options)
-        words = " and ".join(sorted(users_in(self.calls[-1].text)))
+        # The last call may be that of another thread.
+        own = next(call for call in reversed(self.calls) if call.given is given)
+        words = " and ".join(sorted(users_in(own.text)))
         if options.get("tools") and rows[-1]["role"] == "user":
             return calling(("look", {"shelf": 1}))
         text = f"Noted for {words}, answer {len(self.calls)}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
@@ -141,6 +141,12 @@ class CountedConversation:
             self.message(index).speaks_beside_results and not self._follows_calls(index)
         )
 
+    def leads(self, index: int) -> bool:
+        """Return whether a message ends with reasoning, which goes with the model's next message alone."""
+        if index in self.costs and index not in self.special:
+            return False
+        return self._views.plain(index) is None and self.message(index).leads
+
     def holds_results(self, index: int) -> bool:
         """Return whether a message is a tool result, or a user's message with tool results in it."""
         if self.role(index) in TOOL_ROLES:
@@ -148,6 +154,13 @@ class CountedConversation:
         if index in self.costs and index not in self.special:
             return False
         return self._views.plain(index) is None and bool(self.message(index).tool_results)
+
+    def fix_calls(self, index: int) -> None:
+        """Let the arguments of a message's calls stay as they are, because of reasoning in messages before it."""
+        message = self.message(index)
+        if message.tool_calls:
+            fixed = tuple(replace(call, fixed=True) for call in message.tool_calls)
+            self._messages[index] = replace(message, tool_calls=fixed)
 
     def without_results(self, indices: Iterable[int]) -> CountedConversation:
         """Return the conversation as it is when the tool results in some messages are left out.
@@ -174,6 +187,14 @@ class CountedConversation:
     def last_compaction(self) -> int | None:
         """Return the index of the last message with a provider's compaction, sought where system messages are."""
         return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
+
+    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
+        """Yield (role, text) of each message before `stop` that has nothing else, else None; newest first."""
+        return self._views.backwards(stop)
+
+    def named(self, index: int) -> tuple[str, str, str] | None:
+        """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
+        return self._views.named(index) if isinstance(self._views, LazyMessages) else None
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""

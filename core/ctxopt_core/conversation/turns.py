@@ -8,6 +8,9 @@ of the conversation is *pending*: its results are still to come.
 A call that the provider answers itself, such as a web search, may have its result in a later message of the assistant.
 Then all messages up to that one are one exchange, with the calls and results between them.
 
+A message that ends with reasoning is in one unit with the model's next message, since providers refuse the one without
+the other.
+
 Where results are parts of a user's message, as in Anthropic's API, that message belongs to the exchange and opens no
 turn, even if the user says something beside them. Where such results answer no call, only what the user says is kept.
 """
@@ -149,6 +152,7 @@ def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
     exchanges = _Exchanges(conversation, indices)
     position = 0
     while position < len(indices):
+        leading, position = _leading(conversation, indices, position, blanks)
         index = indices[position]
         message = conversation.message(index)
         position += 1
@@ -161,16 +165,16 @@ def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
             members, loose, is_open, position = exchanges.at(position - 1)
             after = range(members[-1] + 1, len(conversation))
             if is_open and not all(conversation.is_system(i) for i in after):
-                orphans += [i for i in members if not conversation.holds_results(i)]
+                orphans += [*leading, *(i for i in members if not conversation.holds_results(i))]
                 loose = sorted((*loose, *(i for i in members if conversation.holds_results(i))))
             else:
-                found.append(("pending" if is_open else "exchange", members))
+                found.append(("pending" if is_open else "exchange", (*leading, *members)))
         elif message.server_results:
-            orphans.append(index)
+            orphans += [*leading, index]
         elif message.empty:
             blanks.append(index)
         else:
-            found.append(("user" if message.role == "user" else "assistant", (index,)))
+            found.append(("user" if message.role == "user" else "assistant", (*leading, index)))
         for result in loose:
             # Results that answer no call go; what the user says beside them is a unit.
             if conversation.message(result).speaks_beside_results:
@@ -186,6 +190,36 @@ def units_of(conversation: CountedConversation, start: int, stop: int) -> Units:
         blanks=tuple(blanks),
         superseded=tuple(superseded),
     )
+
+
+def _leading(
+    conversation: CountedConversation, indices: Sequence[int], position: int, blanks: list[int]
+) -> tuple[tuple[int, ...], int]:
+    """Return the messages from a position on that lead to the model's message after them, and the position of that.
+
+    The arguments of the calls of that message stay as they are.
+
+    Args:
+        conversation: The conversation.
+        indices: Messages of it.
+        position: A position among these.
+        blanks: Messages without content that stand between are added to it.
+    """
+    leading: list[int] = []
+    between: list[int] = []
+    for end in range(position, len(indices)):
+        index = indices[end]
+        if conversation.leads(index):
+            leading.append(index)
+        elif not leading or conversation.role(index) != "assistant" or conversation.is_synthetic(index):
+            break
+        elif conversation.is_blank(index):
+            between.append(index)
+        else:
+            blanks += between
+            conversation.fix_calls(index)
+            return tuple(leading), end
+    return (), position
 
 
 class _Exchanges:

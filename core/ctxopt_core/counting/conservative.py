@@ -56,9 +56,15 @@ _MIXED_BLANKS = re.compile(rb"(?=.*\n).*[ \t]|(?=.*\t).*[^\t]|.*\r.|.+\r|\n{5,}|
 _SIGNS = re.compile(rb"[!-/:-@\[-`{-~\s]*")
 _SIGN_FIRST = re.compile(rb"[!-/:-@\[-`{-~]")
 _CAPITALS = re.compile(rb"[A-Z]{2}")
+_LONG_CAPITALS = re.compile(rb" ?[A-Z]{4,}")
+_INNER = re.compile(rb"[a-z]+")
+_WORD = re.compile(rb" ?[A-Za-z]+")
+_SYMBOL = re.compile(rb"\xc2[\xa1-\xbf]|\xe2[\x80-\xbf]{2}")
+_LONG_WORD = 11  # bytes, the space before it included
 _HEX_LETTERS = re.compile(rb" ?[a-fx]{2,4}")
-# Bytes. The longest runs of one sign that all vocabularies have a token for, where that is more than 2.
-_LONGEST_RUNS = {b"-": 64, b"=": 64, b"*": 32, b"#": 32, b"/": 32, b".": 8, b"_": 8}
+_LONGEST_RUN = 2  # of one sign, in bytes; the same for all runs after a space
+# Bytes. The longest runs of one sign with which no line of that sign alone is counted too low, where that is more.
+_LONGEST_RUNS = {b"-": 32, b"=": 8, b"*": 4, b"#": 8, b"/": 4, b".": 8, b"_": 8}
 _SHORT_BLANKS, _LONG_BLANKS = 16, 64  # bytes: runs of blanks have a token up to the first, and some up to the second
 
 
@@ -71,7 +77,14 @@ class Kept:
     Args:
         below: Tokens of a lower rank are kept.
         capitals_below: As `below`, for tokens with two capitals.
+        long_capitals_below: As `below`, for four capitals and more: licenses in source code have made words such as
+            `MERCHANTABILITY` common in `cl100k_base` alone.
         signs_below: As `below`, for words that begin with a sign, such as `_name` or `(self`.
+        sign_pairs_below: As `below`, for two different signs.
+        words_below: As `below`, for the letters A to Z.
+        long_words_below: As `below`, for long words of those letters, such as `sublicense`.
+        inner_below: As `below`, for small letters without a space before them, which stand inside words.
+        symbols_below: As `below`, for a single sign of Latin-1, or one from U+2000 to U+2FFF.
         hex_below: As `below`, for short strings of the letters of hexadecimal numbers.
         longest_blanks: Bytes of the longest run of spaces.
         only_spaces: Whether tabs and line breaks are all single.
@@ -80,6 +93,12 @@ class Kept:
     below: int
     capitals_below: int
     signs_below: int
+    long_capitals_below: int = 5_000
+    sign_pairs_below: int = 25_000
+    words_below: int = 45_000
+    long_words_below: int = 18_000
+    inner_below: int = 40_000
+    symbols_below: int = 30_000
     hex_below: int = 2_000
     longest_blanks: int = _LONG_BLANKS
     only_spaces: bool = False
@@ -107,15 +126,28 @@ def _is_kept(token: bytes, rank: int, kept: Kept) -> bool:
     if _SAME_LETTERS.search(token) or _MIXED_BLANKS.match(token):
         return False
     if _SIGNS.fullmatch(token):
-        return _is_kept_run(token, kept)
+        return _is_kept_run(token, rank, kept)
+    if _LONG_CAPITALS.fullmatch(token):
+        return rank < min(kept.long_capitals_below, kept.capitals_below)
     if _CAPITALS.search(token):
         return rank < kept.capitals_below
     if _SIGN_FIRST.match(token):
         return rank < kept.signs_below
-    return rank < kept.hex_below or not _HEX_LETTERS.fullmatch(token)
+    if _SYMBOL.fullmatch(token):
+        return rank < kept.symbols_below
+    return not _WORD.fullmatch(token) or _is_kept_word(token, rank, kept)
 
 
-def _is_kept_run(token: bytes, kept: Kept) -> bool:
+def _is_kept_word(token: bytes, rank: int, kept: Kept) -> bool:
+    """Return whether a token of the letters A to Z without two capitals, with or without a space before it, is kept."""
+    if _HEX_LETTERS.fullmatch(token) and rank >= kept.hex_below:
+        return False
+    if len(token) >= _LONG_WORD and rank >= kept.long_words_below:
+        return False
+    return rank < (kept.inner_below if _INNER.fullmatch(token) else kept.words_below)
+
+
+def _is_kept_run(token: bytes, rank: int, kept: Kept) -> bool:
     """Return whether a token of blanks or signs is kept."""
     size = len(token)
     if token.isspace():
@@ -124,6 +156,7 @@ def _is_kept_run(token: bytes, kept: Kept) -> bool:
         return size <= kept.longest_blanks and (size <= _SHORT_BLANKS or size % 8 == 0)
     signs = token.strip()
     if len(set(signs)) > 1:
-        return size <= len(b"({")
+        return size <= len(b"({") and rank < kept.sign_pairs_below
     is_power_of_two = len(signs) & (len(signs) - 1) == 0
-    return is_power_of_two and len(signs) <= _LONGEST_RUNS.get(signs[:1], 2)
+    longest = _LONGEST_RUNS.get(signs[:1], _LONGEST_RUN) if signs == token else _LONGEST_RUN
+    return is_power_of_two and len(signs) <= longest

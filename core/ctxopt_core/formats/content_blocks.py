@@ -58,6 +58,7 @@ class Content:
         compacts: Whether a provider's compaction is in it.
         server_calls: The ids of the provider's own calls that no result in the content answers.
         server_results: The ids that results in the content answer, of calls that are not in it.
+        leads: Whether the last part is reasoning.
     """
 
     texts: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class Content:
     compacts: bool = False
     server_calls: tuple[str, ...] = ()
     server_results: tuple[str, ...] = ()
+    leads: bool = False
 
     def message(
         self,
@@ -93,6 +95,7 @@ class Content:
         """
         known = {call.id for call in calls}
         is_user, is_model = role == "user", role == "assistant"
+        has_calls = bool(calls or self.calls)
         return Message(
             role=role,
             content=self.texts[0] if isinstance(given, str) and self.texts else self.texts,
@@ -104,6 +107,7 @@ class Content:
             server_calls=self.server_calls if is_model else (),
             server_results=self.server_results if is_model else (),
             compacts=self.compacts and is_model,
+            leads=self.leads and is_model and not has_calls,
             **fields,
         )
 
@@ -118,7 +122,7 @@ class ContentBuilder:
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
         self.sources: list[TextSource] = []
-        self.thinks = self.compacts = False
+        self.thinks = self.compacts = self.leads = False
         self._server_calls: list[str] = []
         self._server_results: list[str] = []
 
@@ -135,6 +139,7 @@ class ContentBuilder:
             compacts=self.compacts,
             server_calls=tuple(self._server_calls),
             server_results=tuple(self._server_results),
+            leads=self.leads,
         )
 
     def add_source(self, texts: Sequence[str], told: Sequence[str]) -> None:
@@ -188,6 +193,7 @@ def extra_texts(mapping: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _add(part: Any, found: ContentBuilder) -> None:
     kind = kind_of(part)
+    found.leads = False
     if isinstance(part, str):
         found.texts.append(part)
         return
@@ -225,7 +231,7 @@ def _add_sealed(part: Mapping[str, Any], kind: str, found: ContentBuilder) -> in
     texts = verbatim_texts(part, kind, found.attachments)
     found.verbatim.extend(texts)
     inner, inner_kind = unwrapped(part, kind)
-    thinks = inner_kind in THOUGHT_KINDS
+    thinks = found.leads = inner_kind in THOUGHT_KINDS
     found.thinks = found.thinks or thinks
     found.compacts = found.compacts or is_compaction(part)
     if is_result(inner, inner_kind):

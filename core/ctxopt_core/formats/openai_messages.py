@@ -12,7 +12,7 @@ from ctxopt_core.formats.content_blocks import extra_texts, take_apart
 from ctxopt_core.formats.part_kinds import holds_compaction
 from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of, thinks_beside_content
 from ctxopt_core.history.trimming import Trimming, kept_items
-from ctxopt_core.messages.message import Message, ToolCall
+from ctxopt_core.messages.message import TOOL_ROLES, Message, ToolCall
 from ctxopt_core.messages.message_views import LazyMessages
 from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
 from ctxopt_core.shortening.shorten_message import Shortened
@@ -29,6 +29,10 @@ class OpenAIMessages(LazyMessages[Mapping[str, Any]]):
 
     def __init__(self, mappings: Sequence[Mapping[str, Any]]) -> None:
         super().__init__(mappings, message_from_openai, plain_openai, stated_role, compacts_openai)
+
+    def named(self, index: int) -> tuple[str, str, str] | None:
+        """Return (role, name, content) of a message that has nothing else, else None."""
+        return named_openai(self.items[index])
 
 
 def message_from_openai(mapping: Mapping[str, Any]) -> Message:
@@ -117,6 +121,19 @@ def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:
     if not isinstance(content, str) or not isinstance(role, str) or is_placeholder(content):
         return None
     return ROLE_NAMES.get(role, role), content
+
+
+def named_openai(mapping: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return (role, name, content) of an OpenAI-shaped message that has nothing else, else None."""
+    if len(mapping) != len(_NAMED_KEYS):
+        return None
+    content, role, name = mapping.get("content"), mapping.get("role"), mapping.get("name")
+    if not isinstance(content, str) or not isinstance(role, str) or not isinstance(name, str):
+        return None
+    found = ROLE_NAMES.get(role, role)
+    if not name or found in TOOL_ROLES or is_placeholder(content):
+        return None
+    return found, name, content
 
 
 def _calls(mapping: Mapping[str, Any], *, fixed: bool) -> Iterator[ToolCall]:

@@ -14,6 +14,7 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.history.placeholder_note import Choose, PlaceholderDraft, turn_excerpts
 from ctxopt_core.history.shrink_turn import Shrunk, essential_units, shrink
 from ctxopt_core.history.trimming import DropReason, Trimming, without_loose_results
+from ctxopt_core.messages.message_views import SYSTEM_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 
 if TYPE_CHECKING:
@@ -108,10 +109,15 @@ class HistoryDraft:
         """Return a turn with its tokens, without those of results that answer no call."""
         if not turn.plain:
             return turn._replace(tokens=self.units_of(turn).tokens)
-        if turn.tokens == UNCOUNTED:
-            conversation, inside = self.conversation, range(turn.start, turn.stop)
-            return turn._replace(tokens=sum(conversation.cost(i) for i in inside if not conversation.is_system(i)))
-        return turn
+        if turn.tokens != UNCOUNTED:
+            return turn
+        costs, roles, measure = self.conversation.costs, self.conversation.roles, self.conversation.measure
+        tokens = 0
+        for index in range(turn.start, turn.stop):
+            cost = costs[index] if index in costs else measure(index)
+            if roles[index] not in SYSTEM_ROLES:
+                tokens += cost
+        return Turn(turn.start, turn.stop, tokens, turn.plain)
 
     def holds_placeholder(self, turn: Turn) -> bool:
         """Return whether the placeholder of an earlier fit is in a turn."""
@@ -287,7 +293,7 @@ class HistoryDraft:
             return self.omitted
         if self.scattered:
             present = frozenset((*kept, *self.conversation.systems))
-            return sum(1 for index in range(after + 1, self.end) if index not in present)
+            return self.end - after - 1 - sum(1 for index in present if after < index < self.end)
         position = kept.index(after) + 1
         following = min(kept[position], self.end) if position < len(kept) else self.end
         return following - after - 1 - sum(1 for i in self.conversation.systems if after < i < following)

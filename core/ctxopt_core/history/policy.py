@@ -52,8 +52,8 @@ class HistoryPolicy:
             placeholder.
             `relevance`: the newest up to `recent_percent`, then those most relevant to what is asked now, with the
             turns around them. It reads the whole conversation. Without a question it is the same as `turns`.
-            `auto`: `relevance` that looks back at most 160,000 characters, or 8 for each token that the earlier turns
-            may have if that is more, so that its time does not grow with the conversation.
+            `auto`: `relevance` that looks back at most 4,000,000 characters, about a million tokens, or 8 for each
+            token that the earlier turns may have if that is more.
             `summarize`: the newest, and a summary of what is left out in place of the placeholder. The cut moves in
             steps, as with `stable_prefix`, so that the summarizer is called once a step and not at each request.
             `hybrid`: what `relevance` keeps, and a summary of what is left out.

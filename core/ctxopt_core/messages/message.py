@@ -185,6 +185,7 @@ class Message:
         server_calls: The ids of the provider's own calls in it, such as a web search, whose results are not in it.
         server_results: The ids of the provider's own calls in earlier messages whose results are in it.
         compacts: Whether a provider's compaction is in it, which stands for all messages before it.
+        leads: Whether it ends with reasoning, so that it goes with the model's next message alone.
 
     Example:
         >>> from ctxopt_core import Message, ToolCall
@@ -207,6 +208,7 @@ class Message:
     server_calls: tuple[str, ...] = ()
     server_results: tuple[str, ...] = ()
     compacts: bool = False
+    leads: bool = False
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -246,8 +248,8 @@ class Message:
 
     @property
     def special(self) -> bool:
-        """Whether it calls, answers inside a message, stands for others, or is the placeholder of an earlier fit."""
-        linked = self.tool_calls or self.tool_results or self.server_calls or self.server_results
+        """Whether it calls, answers inside a message, leads to another, stands for others, or is a placeholder."""
+        linked = self.tool_calls or self.tool_results or self.server_calls or self.server_results or self.leads
         return bool(linked or self.compacts or self.synthetic)
 
     @property

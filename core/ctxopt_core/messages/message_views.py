@@ -7,7 +7,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Generic, Protocol, TypeVar
 
-from ctxopt_core.messages.message import Message
+from ctxopt_core.messages.message import TOOL_ROLES, Message
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 Item = TypeVar("Item")
@@ -80,6 +80,13 @@ class LazyMessages(Generic[Item]):
         """Return (role, content) of a message that has nothing else."""
         return self._plain(self.items[index])
 
+    def named(self, index: int) -> tuple[str, str, str] | None:  # noqa: ARG002
+        """Return (role, name, content) of a message that has nothing else, where that can be told cheaply, else None.
+
+        It spares a search the full views of a conversation whose speakers have names.
+        """
+        return None
+
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield what `plain` returns for each message before `stop`, newest first."""
         return map(self._plain, islice(reversed(self.items), len(self.items) - stop, None))
@@ -139,6 +146,15 @@ class MessageList(LazyMessages[Message]):
 
     def __init__(self, messages: Sequence[Message]) -> None:
         super().__init__(messages, _itself, _plain, attrgetter("role"), attrgetter("compacts"))
+
+    def named(self, index: int) -> tuple[str, str, str] | None:
+        """Return (role, name, content) of a message that has nothing else, else None."""
+        message = self.items[index]
+        if not message.name or not isinstance(message.content, str) or message.role in TOOL_ROLES or message.special:
+            return None
+        if message.tool_call_id is not None or message.attachments or message.verbatim:
+            return None
+        return message.role, message.name, message.content
 
 
 def _itself(message: Message) -> Message:

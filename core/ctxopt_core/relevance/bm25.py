@@ -15,8 +15,8 @@ from ctxopt_core.runtime.text_cache import TextCache
 
 STEM_LETTERS = 6  # letters that two forms of a word share; fewer merge different words, more miss forms of short ones
 BYTES_PER_TERM = 64  # memory of a term in a cache, about: a short string and a place in a list
-_SATURATION = 1.2  # Lucene's k1: how fast further occurrences of a term add less
-_LENGTH_NORM = 0.75  # Lucene's b: how much long texts are scored down, from 0.0 to 1.0
+SATURATION = 1.2  # Lucene's k1: how fast further occurrences of a term add less
+LENGTH_NORM = 0.75  # Lucene's b: how much long texts are scored down, from 0.0 to 1.0
 _MOST_STEMS = 16_384  # stems in the cache, about 2 MB, more than the words of a book
 _LONGEST_REMEMBERED = 32  # characters; longer words are hashes and the like, which do not come again
 # Marks on a letter belong to its word, though `\w` does not match them.
@@ -148,8 +148,8 @@ def inverse_frequencies(holding: Mapping[str, int], texts: int) -> dict[str, flo
 
 
 def _score(counts: Mapping[str, int], term_scores: Mapping[str, float], relative_length: float) -> float:
-    damping = _SATURATION * (1.0 - _LENGTH_NORM + _LENGTH_NORM * relative_length)
-    grown = _SATURATION + 1.0
+    damping = SATURATION * (1.0 - LENGTH_NORM + LENGTH_NORM * relative_length)
+    grown = SATURATION + 1.0
     return math.fsum(
         [s * times * grown / (times + damping) for term, times in counts.items() if (s := term_scores.get(term))]
     )
@@ -171,7 +171,7 @@ def tokenize(text: str) -> list[str]:
     terms: list[str] = []
     for word in found:
         if word < _FIRST_UNSPACED:
-            terms.append(_stem(word))
+            terms.append(stem(word))
         else:
             terms.extend(terms_of_word(word))
     return terms
@@ -198,7 +198,7 @@ def terms_of_word(word: str) -> Iterable[str]:
         return _neighbors(word, 2)
     if _BY_TRIPLES.match(word):
         return _neighbors(word, 3)
-    return (_stem(word),)
+    return (stem(word),)
 
 
 def _neighbors(run: str, size: int) -> Iterator[str]:
@@ -208,7 +208,8 @@ def _neighbors(run: str, size: int) -> Iterator[str]:
         yield run[start : start + size]
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return the first six letters of a word; the whole word where it has a digit."""
     if len(word) <= STEM_LETTERS or not (word.isalpha() or not any(map(str.isdigit, word))):
         return word
     return word[:STEM_LETTERS]
@@ -218,12 +219,12 @@ class _Stems(dict[str, str]):
     """A cache of stems, since most words come again and again; hashes and the like are left out."""
 
     def __missing__(self, word: str) -> str:
-        stem = _stem(word)
+        found = stem(word)
         if len(word) <= _LONGEST_REMEMBERED:
             if len(self) >= _MOST_STEMS:
                 self.clear()
-            self[word] = stem
-        return stem
+            self[word] = found
+        return found
 
 
 _remembered: TextCache[CountedTerms] = TextCache()

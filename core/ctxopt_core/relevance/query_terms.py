@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 
 from ctxopt_core.counting.encodings import load_encoding
 from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
+from ctxopt_core.relevance.stems import light_terms
 
 _LEAST_WEIGHT = 0.05  # of the most common word, so that a query of common words alone still finds something
 _MOST_WORDS = 1_000  # words of a query that are looked at; bounds the time for a pasted page
@@ -36,20 +37,41 @@ class QueryTerms:
 
 
 @lru_cache(maxsize=64)
-def query_terms(query: str) -> QueryTerms:
-    """Return the terms of a query. Of a very long one the first thousand different words are looked at."""
+def query_terms(query: str, *, light: bool = False) -> QueryTerms:
+    """Return the terms of a query. Of a very long one the first thousand different words are looked at.
+
+    Args:
+        query: The query.
+        light: Whether the terms are those of `light_stem`, by which the words of a conversation are compared.
+    """
+    weigh = _weigh_light if light else _weigh_six
     weights: dict[str, float] = {}
     characters = 0.0
     for word in list(dict.fromkeys(words(fold(query))))[:_MOST_WORDS]:
-        terms = dict.fromkeys(terms_of_word(word))
-        spaced = not is_unspaced(word)
-        shares = [max(_LEAST_WEIGHT, rarity(f" {word}" if spaced else term)) for term in terms]
-        for term, weight in zip(terms, shares, strict=True):
-            weights[term] = max(weight, weights.get(term, 0.0))
+        shares = weigh(word)
+        for term, weight in shares:
+            if weight > weights.get(term, 0.0):
+                weights[term] = weight
         if len(weights) > _MOST_TERMS:
             break
-        characters += len(word) * sum(shares) / len(shares)
+        characters += len(word) * sum([weight for _, weight in shares]) / len(shares)
     return QueryTerms(text=query, weights=MappingProxyType(weights), informative_characters=characters)
+
+
+@lru_cache(maxsize=8_192)
+def _weigh_six(word: str) -> tuple[tuple[str, float], ...]:
+    return _weighed(word, terms_of_word(word))
+
+
+@lru_cache(maxsize=8_192)
+def _weigh_light(word: str) -> tuple[tuple[str, float], ...]:
+    return _weighed(word, light_terms(word))
+
+
+def _weighed(word: str, terms: Iterable[str]) -> tuple[tuple[str, float], ...]:
+    """Return the terms of a word with their weights."""
+    spaced = not is_unspaced(word)
+    return tuple((term, max(_LEAST_WEIGHT, rarity(f" {word}" if spaced else term))) for term in dict.fromkeys(terms))
 
 
 @lru_cache(maxsize=16_384)

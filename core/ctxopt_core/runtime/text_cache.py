@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import Generic, TypeVar
 
+Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 # Bytes, of up to 32 million characters whose counts are cached: several long conversations with their documents.
@@ -28,11 +29,11 @@ def shared_cache(tokenizer_name: str) -> CountCache:
         return _shared.setdefault(tokenizer_name, CountCache())
 
 
-class TextCache(Generic[Value]):
-    """Values that were computed from strings, with the string as the key.
+class BoundedCache(Generic[Key, Value]):
+    """Values that were computed from strings or tuples of them, which are the keys.
 
-    1. Equal strings share one entry and nothing can collide.
-    2. The strings are kept alive, so that memory is limited, by the sizes given to `store`. If the cache is full, the
+    1. Equal keys share one entry and nothing can collide.
+    2. The keys are kept alive, so that memory is limited, by the sizes given to `store`. If the cache is full, the
        older half is removed; an entry of more than an eighth of it is not stored.
     3. Reading and storing are safe from any thread. Values are shared, so that they must not be changed.
 
@@ -43,12 +44,12 @@ class TextCache(Generic[Value]):
     __slots__ = ("_bytes", "_lock", "_max_bytes", "_sizes", "_values", "get")
 
     def __init__(self, max_bytes: int = _DEFAULT_BYTES) -> None:
-        self._values: dict[str, Value] = {}
-        self._sizes: dict[str, int] = {}
+        self._values: dict[Key, Value] = {}
+        self._sizes: dict[Key, int] = {}
         self._bytes = 0
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self.get: Callable[[str], Value | None] = self._values.get
+        self.get: Callable[[Key], Value | None] = self._values.get
 
     def __len__(self) -> int:
         return len(self._values)
@@ -58,16 +59,15 @@ class TextCache(Generic[Value]):
         """Memory that the entries take, in bytes."""
         return self._bytes
 
-    def store(self, text: str, value: Value, size: int | None = None) -> None:
-        """Store `value` under `text`; together they take `size` bytes, by default the size of the string."""
-        size = sys.getsizeof(text) if size is None else size
+    def store(self, key: Key, value: Value, size: int) -> None:
+        """Store `value` under `key`; together they take `size` bytes."""
         if size > self._max_bytes // _LARGEST_PART:
             return
         with self._lock:
-            if text in self._values:
+            if key in self._values:
                 return
-            self._values[text] = value
-            self._sizes[text] = size
+            self._values[key] = value
+            self._sizes[key] = size
             self._bytes += size
             while self._bytes > self._max_bytes:
                 for older in list(islice(self._values, (len(self._values) + 1) // 2)):
@@ -80,6 +80,16 @@ class TextCache(Generic[Value]):
             self._values.clear()
             self._sizes.clear()
             self._bytes = 0
+
+
+class TextCache(BoundedCache[str, Value]):
+    """Values that were computed from strings, with the string as the key."""
+
+    __slots__ = ()
+
+    def store(self, key: str, value: Value, size: int | None = None) -> None:
+        """Store `value` under a string; together they take `size` bytes, by default the size of the string."""
+        super().store(key, value, sys.getsizeof(key) if size is None else size)
 
 
 class CountCache(TextCache[int]):

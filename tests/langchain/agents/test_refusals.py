@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRetryMiddleware
 from langchain_core import exceptions
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, HumanMessage
@@ -138,6 +139,58 @@ REFUSALS = [
         (5_000, 4_081),
         id="cohere",
     ),
+    pytest.param(
+        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 310000 tokens. Please "
+        "reduce the length of the messages.",
+        (310_000, 272_000),
+        id="openai, a limit of the input",
+    ),
+    pytest.param(
+        "You passed 5000 input tokens and requested 1000 output tokens. However, the model's context length is only "
+        "4096 tokens, resulting in a maximum input length of 3096 tokens. Please reduce the length of the input.",
+        (5_000, 3_096),
+        id="vllm with the answer",
+    ),
+    pytest.param("max_tokens must be at least 1, got -504.", NO_FIGURES, id="vllm without room"),
+    pytest.param(
+        "The input (5000 tokens) is longer than the model's context length (4096 tokens).", (5_000, 4_096), id="sglang"
+    ),
+    pytest.param(
+        "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of "
+        "5000 tokens: 4000 tokens from the input messages and 1000 tokens for the completion.",
+        (4_000, 3_096),
+        id="sglang with the answer",
+    ),
+    pytest.param(
+        "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192",
+        (9_000, 8_192),
+        id="cerebras",
+    ),
+    pytest.param("Requested input length 9000 exceeds maximum input length 8191", (9_000, 8_191), id="deepinfra"),
+    pytest.param(
+        "the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model",
+        (5_000, 4_096),
+        id="watsonx",
+    ),
+    pytest.param(
+        "Malformed input request: expected maxLength: 50000, actual: 53433, please reformat your input and try again.",
+        (53_433, 50_000),
+        id="bedrock in characters",
+    ),
+    pytest.param(
+        "too many tokens: size limit exceeded by 8326 tokens. Try using shorter or fewer inputs.",
+        NO_FIGURES,
+        id="cohere's second",
+    ),
+    pytest.param(
+        "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context "
+        "length of only 4096 tokens, which is not enough.",
+        NO_FIGURES,
+        id="lm studio",
+    ),
+    pytest.param("Prompt exceeds max length", NO_FIGURES, id="zhipu"),
+    pytest.param("Context size has been exceeded.", NO_FIGURES, id="the size"),
+    pytest.param("Error: context_length_exceeded", NO_FIGURES, id="the code among the words"),
 ]
 SHAPES = [
     pytest.param(ClientError, id="the message alone"),
@@ -209,6 +262,11 @@ def test_l26_a_refusal_without_words_is_known_by_its_class_or_code(error: Except
             ClientError("max_tokens is too large: 9000. This model supports at most 4096 completion tokens"),
             id="answer",
         ),
+        pytest.param(ClientError("max_tokens must be at least 1, got 0"), id="no answer"),
+        pytest.param(
+            ClientError("string too long. Expected a string with maximum length 40, but got one with length 60"),
+            id="a long id",
+        ),
         pytest.param(
             ClientError("Request too large: Limit 6000, Requested 7000 tokens per minute", status_code=413), id="rate"
         ),
@@ -260,11 +318,11 @@ class Refusing(ScriptedModel):
         return super()._answer(messages, options)
 
 
-async def run(model: Any, way: str, **settings: Any) -> list[Any]:
+async def run(model: Any, way: str, chat: Any = CHAT, around: Any = (), **settings: Any) -> list[Any]:
     reports: list[Any] = []
     middleware = ContextOptimizerMiddleware(on_report=reports.append, **settings)
-    agent = create_agent(model, middleware=[middleware])
-    given: Any = {"messages": CHAT}
+    agent = create_agent(model, middleware=[*around, middleware])
+    given: Any = {"messages": chat}
     if way == "invoke":
         agent.invoke(given)
     elif way == "ainvoke":
@@ -308,3 +366,59 @@ async def test_l26_no_second_request_where_it_is_not_wanted(way: str) -> None:
     with pytest.raises(httpx.HTTPStatusError):
         await run(model, way, retry_factor=None)
     assert model.heard == []
+
+
+class AlwaysRefusing(ScriptedModel):
+    """Refuses every request with an error of one's own."""
+
+    error: Any = None
+
+    def _answer(self, messages: Any, options: Any) -> Any:
+        self.refused.append(len(messages))
+        raise self.error
+
+
+FINAL = [
+    pytest.param(lambda: http_error(422, MISTRAL), id="mistral"),
+    pytest.param(lambda: http_error(400, "Input is too long for requested model."), id="an HTTP error, no figures"),
+    pytest.param(lambda: ClientError(MISTRAL), id="the message alone"),
+    pytest.param(lambda: ClientError("400", code="context_length_exceeded"), id="the code"),
+    pytest.param(lambda: ClientError("400", body={"error": {"message": MISTRAL}}), id="the body"),
+    pytest.param(lambda: ExceptionGroup("several", [ValueError("other"), ClientError(MISTRAL)]), id="a group"),
+    pytest.param(lambda: raised(ValueError("failed"), cause=ClientError(MISTRAL)), id="the cause"),
+    pytest.param(lambda: ContextOverflowError("too much"), id="LangChain's class"),
+    pytest.param(
+        lambda: getattr(exceptions, "ModelAPIError", ClientError)(
+            "input length and `max_tokens` exceed context limit: 900 + 100 > 800"
+        ),
+        id="a class of LangChain's that may be tried again",
+    ),
+]
+
+
+@pytest.mark.parametrize("chat", [pytest.param(CHAT, id="smaller"), pytest.param(CHAT[-1:], id="no smaller one")])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream"])
+@pytest.mark.parametrize("make", FINAL)
+async def test_l26_a_second_refusal_is_not_tried_again(make: Any, way: str, chat: list[Any]) -> None:
+    model = AlwaysRefusing(window=1_000, error=make())
+    retrying = ModelRetryMiddleware(initial_delay=0.0, max_retries=2, on_failure="error")
+    with pytest.raises(ContextOverflowError) as caught:
+        await run(model, way, chat, around=[retrying])
+    assert len(model.refused) == (2 if chat is CHAT else 1)
+    assert not getattr(caught.value, "is_retryable", False)
+    if isinstance(caught.value, RequestOverflowError):
+        assert "the provider refused the request for its length" in str(caught.value)
+        remedy = "a smaller `max_input_tokens`" if chat is CHAT else "a larger context window or a shorter question"
+        assert remedy in str(caught.value)
+        assert caught.value.__cause__ is model.error
+
+
+async def test_l26_another_error_of_the_second_request_is_raised_as_it_is() -> None:
+    class Failing(Refusing):
+        def _answer(self, messages: Any, options: Any) -> Any:
+            if self.refused:
+                raise ConnectionError
+            return super()._answer(messages, options)
+
+    with pytest.raises(ConnectionError):
+        await run(Failing(window=1_000, error=http_error(422, MISTRAL)), "invoke")

@@ -140,6 +140,11 @@ def test_l8_a_guard_says_what_its_limit_says_where_the_model_cannot(error: type[
     assert metadata.is_function_calling_model
 
 
+def test_l8_a_target_is_a_limit_too_for_a_guard() -> None:
+    metadata = with_optimizer(Silent(error=ValueError), target_tokens=3_000, output_reserve=96).metadata
+    assert (metadata.context_window, metadata.num_output) == (3_096, 96)
+
+
 @pytest.mark.parametrize("made", [gateway, server_that_is_off, lambda: Silent(error=ConnectionError)])
 def test_l8_engines_plan_with_a_guarded_model_that_cannot_say_its_window(made: Callable[[], Any]) -> None:
     llm = with_optimizer(made(), context_window=4_096)

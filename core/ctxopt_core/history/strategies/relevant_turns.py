@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
-from statistics import median
+from collections.abc import Iterator
 
-from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.conversation.turns import Turn, newest_turns
+from ctxopt_core.conversation.read_turns import ReadTurns
+from ctxopt_core.conversation.turns import Turn
 from ctxopt_core.history.draft import HistoryDraft
 from ctxopt_core.history.placeholder_note import summary_room
+from ctxopt_core.history.strategies.message_scores import score_messages
 from ctxopt_core.history.strategies.recent_turns import add_newest_turns
 from ctxopt_core.history.strategies.stable_prefix import add_stable
 from ctxopt_core.history.strategies.strategy import Strategy
-from ctxopt_core.relevance.feedback import CountedTexts, bm25_with_feedback
-from ctxopt_core.relevance.query_terms import query_terms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
+from ctxopt_core.relevance.word_blocks import BLOCK_TEXTS
 
-# How far `auto` looks back: 160,000 characters, about 40,000 tokens of English, or about twice the tokens that are left
-# if that is more. So the time of a fit follows the window and not the conversation; `relevance` looks back all the way.
-LOOK_BACK_CHARACTERS = 160_000
+# How far `auto` looks back: 4,000,000 characters, about a million tokens of English, which is the largest window that
+# there is; or about twice the tokens that are left, if that is more. So the time of a fit has a bound, and what is read
+# fits into the memory of the index. `relevance` looks back all the way.
+LOOK_BACK_CHARACTERS = 4_000_000
 _LOOK_BACK_PER_TOKEN = 8  # characters, two tokens of English
 _LONGEST_TOKEN = 10  # characters: hardly any is longer, so a turn with more for each token that is left is not counted
-# The best messages whose words are added to the query, and the weight of these words: with more of either, common words
-# of the conversation outweigh those of the query.
-_FEEDBACK_MESSAGES = 5  # messages
-_FEEDBACK_WEIGHT = 0.1  # a part of the weight of a query's word
-_SCORER_WEIGHT = 0.4  # the most that a scorer adds, as a part of the best score by words, which stays decisive
-_LEAST_WEIGHT = 0.2  # weight of a query word, from 0 to 1: words below it are in most messages, and slow to look for
-_CONTEXT = 0.75  # factor from one message to the next: an answer is kept with the question that it belongs to
-# Messages on either side that make a stretch, and the weight of its mean: a topic is longer than a message, but the
-# stretch must not outweigh a message that has all the words.
-_STRETCH = 15  # messages
-_STRETCH_WEIGHT = 3.0  # times the mean score
+_LEAST_TOKENS = 5  # tokens of the shortest turn: 3 for the message, its role, and a string
+_SPARE_MESSAGES = 64  # messages that are looked at besides as many as there is room for by their mean tokens
+_MOST_MISSES = 16  # turns in a row that are too long for what is left: then the search for a shorter one ends
 
 
 class RelevantTurns(Strategy):
@@ -47,7 +37,7 @@ class RelevantTurns(Strategy):
 
 
 class Auto(Strategy):
-    """`auto`: as `relevance`, but it does not look back as far; where tools are at work, as `turns`."""
+    """`auto`: as `relevance`, but it looks back a million tokens at most; where tools are at work, as `turns`."""
 
     may_be_stable = True
     prunes_results = True
@@ -90,7 +80,7 @@ def _newest_tokens(draft: HistoryDraft) -> int:
     return next((turn.tokens for turn in draft.counted_turns()), 0)
 
 
-def _add_by_relevance(draft: HistoryDraft, most_characters: int | None = None) -> bool:
+def _add_by_relevance(draft: HistoryDraft, most_characters: float = math.inf) -> bool:
     """Keep turns by relevance, or the newest where nothing is asked; return whether something is asked."""
     if draft.ranking_query.strip():
         draft.strategy = "relevance"
@@ -100,152 +90,129 @@ def _add_by_relevance(draft: HistoryDraft, most_characters: int | None = None) -
     return False
 
 
-def _add_relevant_turns(draft: HistoryDraft, most_characters: int | None) -> None:
+def _add_relevant_turns(draft: HistoryDraft, most_characters: float) -> None:
     """Keep the newest turns up to their share, then those with the best scores; all of them whole.
 
-    At most `most_characters` before the query are read; all where it is None.
+    At most `most_characters` before the query are read.
     """
-    turns, complete = draft.scan()
-    if not complete:
-        turns += _older_turns(draft.conversation, turns, most_characters)
-    if turns and not draft.opens_properly(turns[-1]):
-        turns.pop()
-    if complete or not turns:
-        draft.keep_whole(turns)
+    newest, complete = draft.scan()
+    if complete:
+        if newest and not draft.opens_properly(newest[-1]):
+            newest.pop()
+        draft.keep_whole(newest)
+        return
+    turns = ReadTurns(
+        draft.conversation,
+        draft.end,
+        until=newest[-1].start,
+        most_characters=most_characters,
+        step=BLOCK_TEXTS,
+    )
+    oldest = 0 if draft.opens_properly(turns[0]) else 1
+    if oldest == len(turns):
         return
     draft.scattered = True
+    last = newest[0]
     first = draft.first_message()
-    if first is not None and first >= turns[0].start:
+    if first is not None and first >= last.start:
         first = None
     left = draft.left - draft.reserve(first)
-    if turns[0].tokens > left:
+    if last.tokens > left:
         # No score is better than having been said last.
         if first is not None:
             draft.add_first(first)
-        draft.add_part(turns[0])
+        draft.add_part(last)
         return
-    # The placeholder of an earlier fit goes, so that its turn gives the first message and a new placeholder. A summary
-    # needs its place after the first message.
-    summarizes = bool(draft.placeholder.summary_room)
-    turns = [
-        turn
-        for turn in turns
-        if turn is turns[0] or not (draft.holds_placeholder(turn) or (summarizes and turn.start == first))
-    ]
-    taken = _chosen(draft, turns, _scores_of(draft, turns), left)
-    draft.keep_whole(taken)
-    whole = {turn.start: turn for turn in taken}
+    tokens = sum(turn.tokens for turn in newest)
+    messages = draft.end - newest[-1].start
+    candidates = _Candidates(draft, turns, oldest, first, most_messages=_SPARE_MESSAGES + left * messages // tokens)
+    taken = _chosen(candidates, left)
+    draft.keep_whole([taken[n] for n in sorted(taken, reverse=True)])
+    whole = {turn.start: turn for turn in taken.values()}
     if first is not None and first not in whole:
         draft.add_first(first)
     elif first is not None and whole[first].stop == first + 1:
         # After a whole turn with an answer there is no placeholder, since roles would not alternate.
         draft.add_placeholder(first)
-    left_out = next((turn for turn in turns if turn.start not in whole), None)
-    if left_out is not None and left_out.start != first:
-        draft.add_part(left_out)
+    left_out = next((n for n in candidates.newest_first() if n not in taken), None)
+    if left_out is not None and turns.starts[left_out] != first:
+        draft.add_part(turns[left_out])
 
 
-def _scores_of(draft: HistoryDraft, turns: Sequence[Turn]) -> Sequence[float]:
-    """Return the scores of turns, which are given newest first: that of the best message in each of them."""
-    starts = [0]
-    texts: list[str] = []
-    for turn in reversed(turns):
-        texts.extend(draft.conversation.peek(index).text for index in range(turn.start, turn.stop))
-        starts.append(len(texts))
-    scores = score_messages(draft.ranking_query, texts, draft.policy.scorer)
-    return [max(scores[start:stop]) for start, stop in pairwise(starts)][::-1]
+class _Candidates:
+    """The turns that may be kept, by their numbers; the newest is always one."""
+
+    def __init__(
+        self, draft: HistoryDraft, turns: ReadTurns, oldest: int, first: int | None, most_messages: int
+    ) -> None:
+        self._draft, self._turns, self._oldest, self._most_messages = draft, turns, oldest, most_messages
+        # The placeholder of an earlier fit goes, so that its turn gives the first message and a new placeholder. A
+        # summary needs its place after the first message.
+        self._reserved = first if draft.placeholder.summary_room else None
+        self.recent_percent = draft.policy.recent_percent
+
+    def newest_first(self) -> Iterator[int]:
+        """Yield the numbers of the turns."""
+        return (n for n in range(len(self._turns) - 1, self._oldest - 1, -1) if self._may_stay(self._turns[n]))
+
+    def best_first(self) -> Iterator[int]:
+        """Yield the numbers of the turns by the best score of a message in them, then the others, newest first."""
+        turns = self._turns
+        scores = score_messages(
+            self._draft.ranking_query, turns.texts, self._draft.policy.scorer, most=self._most_messages
+        )
+        best: dict[int, float] = {}
+        number, stop = -1, 0
+        for place, score in scores.items():
+            if place + turns.first >= stop:
+                number = turns.number_at(place + turns.first)
+                stop = turns.stop_of(number)
+            if score > best.get(number, 0.0):
+                best[number] = score
+        yield from sorted(best, key=lambda n: (-best[n], -n))
+        yield from (n for n in range(len(turns) - 1, -1, -1) if n not in best)
+
+    def within(self, n: int, tokens: float) -> Turn | None:
+        """Return a turn with its tokens if it may stay and has at most so many."""
+        if n < self._oldest or self._turns.characters(n) > _LONGEST_TOKEN * tokens:
+            return None
+        if not self._may_stay(self._turns[n]):
+            return None
+        counted = self.counted(n)
+        return counted if counted.tokens <= tokens else None
+
+    def counted(self, n: int) -> Turn:
+        """Return a turn with its tokens."""
+        return self._draft.counted(self._turns[n])
+
+    def _may_stay(self, turn: Turn) -> bool:
+        if turn.start == self._turns.starts[-1]:
+            return True
+        return turn.start != self._reserved and not self._draft.holds_placeholder(turn)
 
 
-def _older_turns(conversation: CountedConversation, scanned: Sequence[Turn], most_characters: int | None) -> list[Turn]:
-    """Return the turns before those that were scanned, as far as the strategy looks back; they are not counted."""
-    left = math.inf if most_characters is None else most_characters
-    left -= sum(_characters(conversation, turn) for turn in scanned)
-    older: list[Turn] = []
-    for turn in newest_turns(conversation, scanned[-1].start, counted=False):
-        left -= _characters(conversation, turn)
-        if left < 0:
-            break
-        older.append(turn)
-    return older
-
-
-def _chosen(draft: HistoryDraft, turns: Sequence[Turn], scores: Sequence[float], left: int) -> list[Turn]:
-    """Return the turns that are kept, newest first; the newest one always."""
-    recent = left * draft.policy.recent_percent / 100
+def _chosen(candidates: _Candidates, left: int) -> dict[int, Turn]:
+    """Return the turns that are kept by their numbers; the newest one always."""
+    recent = left * candidates.recent_percent / 100
     taken: dict[int, Turn] = {}
-    for n, turn in enumerate(turns):
-        counted = draft.counted(turn)
-        if counted.tokens > (min(left, recent) if n else left):
+    for n in candidates.newest_first():
+        counted = candidates.counted(n)
+        if counted.tokens > (min(left, recent) if taken else left):
             break
         taken[n] = counted
         left -= counted.tokens
         recent -= counted.tokens
-    for n in sorted(range(len(turns)), key=lambda n: (-scores[n], n)):
-        if n in taken or _characters(draft.conversation, turns[n]) > _LONGEST_TOKEN * left:
+    misses = 0
+    for n in candidates.best_first():
+        if left < _LEAST_TOKENS or misses >= _MOST_MISSES:
+            break
+        if n in taken:
             continue
-        counted = draft.counted(turns[n])
-        if counted.tokens <= left:
-            taken[n] = counted
-            left -= counted.tokens
-    return [taken[n] for n in sorted(taken)]
-
-
-def _characters(conversation: CountedConversation, turn: Turn) -> int:
-    return sum(len(conversation.peek(index).text) for index in range(turn.start, turn.stop))
-
-
-def score_messages(ranking_query: str, texts: Sequence[str], scorer: Scorer | None) -> list[float]:
-    """Return the score of each message; all 0.0 where no word of the query is found.
-
-    The score is BM25 of the words that a message shares with the query, with a small weight for words of the five best
-    messages (pseudo-relevance feedback, Rocchio 1971). A scorer adds at most two fifths of the best of these scores.
-    Messages around a good one have at least three quarters of the score beside them, and a mean over 31 messages is
-    added, so that a stretch in which much is found is preferred. `texts` has the oldest message first.
-
-    Raises:
-        ValueError: The scorer gives more or fewer scores than there are messages.
-    """
-    if not ranking_query.strip() or not texts:
-        return [0.0] * len(texts)
-    weights = query_terms(ranking_query).weights
-    # Words that are in most messages are left out, unless there are no others: they take longest to be found.
-    terms = {term: weight for term, weight in weights.items() if weight >= _LEAST_WEIGHT} or weights
-    scores = bm25_with_feedback(
-        terms, CountedTexts(texts), best_texts=_FEEDBACK_MESSAGES, feedback_weight=_FEEDBACK_WEIGHT
-    )
-    if scorer is not None:
-        best = max(scores) or 1.0
-        more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
-        scores = [score / best + _SCORER_WEIGHT * above for score, above in zip(scores, more, strict=True)]
-    return _with_context(scores)
-
-
-def _with_neighbors(scores: Sequence[float]) -> list[float]:
-    """Add to each score three quarters of both scores beside it: a short message says little without them.
-
-    At either end the message is its own neighbor.
-    """
-    befores, afters = (scores[0], *scores[:-1]), (*scores[1:], scores[-1])
-    return [own + _CONTEXT * (before + after) for own, before, after in zip(scores, befores, afters, strict=True)]
-
-
-def _above_median(scores: Sequence[float]) -> list[float]:
-    """Return how far each score is above the median, 1.0 for the best, as embeddings give every message some score."""
-    middle = median(scores)
-    span = max(scores) - middle
-    return [max(0.0, score - middle) / span if span > 0.0 else 0.0 for score in scores]
-
-
-def _with_context(scores: Sequence[float]) -> list[float]:
-    """Raise the scores of the messages around a good one, and of those in a good stretch."""
-    sums = [0.0, *accumulate(scores)]
-    raised = list(scores)
-    for n in range(1, len(raised)):
-        raised[n] = max(raised[n], _CONTEXT * raised[n - 1])
-    for n in range(len(raised) - 2, -1, -1):
-        raised[n] = max(raised[n], _CONTEXT * raised[n + 1])
-    width = 2 * _STRETCH + 1
-    return [
-        own + _STRETCH_WEIGHT * (sums[min(len(scores), n + _STRETCH + 1)] - sums[max(0, n - _STRETCH)]) / width
-        for n, own in enumerate(raised)
-    ]
+        found = candidates.within(n, left)
+        if found is None:
+            misses += 1
+            continue
+        misses = 0
+        taken[n] = found
+        left -= found.tokens
+    return taken

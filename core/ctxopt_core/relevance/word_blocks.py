@@ -1,0 +1,128 @@
+"""Blocks of texts that remember which of the texts hold a term, in a cache whose memory is bounded."""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
+from ctxopt_core.relevance.stems import SHORTEST_STEM, stem_prefix, stems_of_bytes
+from ctxopt_core.runtime.text_cache import BoundedCache
+
+# Texts in a block, so that the number of a string in its block is one byte. Larger blocks have fewer look-ups.
+BLOCK_TEXTS = 256
+# Texts in a block at the end of a conversation that grows: few, since a block is made anew when one is added to it.
+TAIL_TEXTS = 32
+INDEX_BYTES = 64 * 1024 * 1024  # bytes of all blocks with their texts: ten conversations of 1.5 million characters
+_MOST_REMEMBERED = 128  # terms that a block remembers: those of about twenty questions
+_BLOCK_BYTES = 24 * 1024  # memory of a block without its words: its tables, and the terms that it remembers
+_TEXT_BYTES = 24  # memory of a string's place and length in its block, and of its place in the key
+# Capitals become small letters, and ASCII signs that are in no word a blank; bytes of other letters stay.
+_ASCII_FOLDED = bytes(
+    byte if byte >= 128 else ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ") for byte in range(256)
+)
+
+# Typographic punctuation, arrows and emoji, which are in no word and of which no normal form has a letter or a digit: a
+# text that has only these beside ASCII is read as fast as ASCII.
+_SIGNS = re.compile(
+    "[\u2010-\u2016\u2018-\u2027\u2030-\u203d\u203f-\u205e\u2190-\u23ff"
+    "\u2500-\u2775\u2794-\u27bf\ufe0f\U0001f300-\U0001faff]+"
+)
+
+
+class WordBlock:
+    """The words of up to 256 texts, and the texts that hold each term.
+
+    A term is sought in the words when it is first asked for, and then remembered.
+
+    Args:
+        texts: The texts.
+
+    Attributes:
+        lengths: The characters of each text.
+        characters: Their sum.
+    """
+
+    __slots__ = ("_found", "_starts", "_words", "characters", "lengths")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.lengths = tuple(map(len, texts))
+        self.characters = sum(self.lengths)
+        parts = [text.encode() if text.isascii() else _as_bytes(text) for text in texts]
+        self._starts = tuple(accumulate([len(part) + 1 for part in parts], initial=0))
+        self._words = b" %b " % b" ".join(parts).translate(_ASCII_FOLDED)
+        self._found: dict[str, bytes] = {}
+
+    @property
+    def size_bytes(self) -> int:
+        """The most memory that the block ever takes, in bytes."""
+        # Each word is found for one term only, and has at least a letter and a blank.
+        found = self._starts[-1] // 2
+        return _BLOCK_BYTES + self._starts[-1] + found + _TEXT_BYTES * len(self.lengths)
+
+    def holding(self, term: str) -> bytes:
+        """Return the numbers of the texts with a term, ascending, each as often as the text has the term."""
+        found = self._found.get(term)
+        if found is None:
+            if len(self._found) >= _MOST_REMEMBERED:
+                self._found.clear()
+            found = self._found[term] = bytes(self._sought(term))
+        return found
+
+    def _sought(self, term: str) -> Iterator[int]:
+        whole = len(term) < SHORTEST_STEM
+        pattern = f" {term} " if whole else f" {stem_prefix(term)}"
+        sought = pattern.encode("utf-8", "surrogatepass")
+        starts, words, find = self._starts, self._words, self._words.find
+        number, stop, skipped = 0, 0, len(sought) - 1
+        place = find(sought)
+        while place >= 0:
+            # The blank after a word is the blank before the next.
+            end = place + skipped if whole else find(b" ", place + skipped)
+            if whole or stems_of_bytes[words[place + 1 : end]] == term:
+                if place >= stop:
+                    number = bisect_right(starts, place, number) - 1
+                    stop = starts[number + 1]
+                yield number
+            place = find(sought, end)
+
+
+def blocks_of(texts: Sequence[str]) -> list[tuple[int, WordBlock]]:
+    """Return the blocks of a conversation's texts, each with the number of its first text.
+
+    Blocks begin at multiples of 256, at the end at multiples of 32, so that all but the last are found again when a
+    text is added.
+    """
+    blocks: list[tuple[int, WordBlock]] = []
+    start, length = 0, len(texts)
+    while start < length:
+        size = BLOCK_TEXTS if length - start >= BLOCK_TEXTS else TAIL_TEXTS
+        blocks.append((start, _block(tuple(texts[start : start + size]))))
+        start += size
+    return blocks
+
+
+def _block(texts: tuple[str, ...]) -> WordBlock:
+    found = word_blocks.get(texts)
+    if found is None:
+        found = WordBlock(texts)
+        if len(texts) in (TAIL_TEXTS, BLOCK_TEXTS):
+            word_blocks.store(texts, found, found.size_bytes + sum(map(sys.getsizeof, texts)))
+    return found
+
+
+def _as_bytes(text: str) -> bytes:
+    """Return the words of a string that is not ASCII, those of scripts without blanks as their terms."""
+    plain = _SIGNS.sub(" ", text)
+    if plain.isascii():
+        return plain.encode()
+    found = words(fold(text))
+    terms = [term for word in found for term in (terms_of_word(word) if is_unspaced(word) else (word,))]
+    return " ".join(terms).encode("utf-8", "surrogatepass")
+
+
+word_blocks: BoundedCache[tuple[str, ...], WordBlock] = BoundedCache(INDEX_BYTES)
+"""Blocks by their texts, which everything in a process shares; no text of one conversation leads to another."""

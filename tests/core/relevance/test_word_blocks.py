@@ -1,0 +1,182 @@
+"""Blocks of texts that remember which of the texts hold a term."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxopt_core import HistoryPolicy, Message, trim_history
+from ctxopt_core.counting.callable_counter import CallableCounter
+from ctxopt_core.relevance import word_blocks as module
+from ctxopt_core.relevance.bm25 import fold, words
+from ctxopt_core.relevance.indexed_texts import IndexedTexts
+from ctxopt_core.relevance.stems import light_terms, stems_of_bytes
+from ctxopt_core.relevance.word_blocks import BLOCK_TEXTS, TAIL_TEXTS, WordBlock, blocks_of, word_blocks
+from ctxopt_core.runtime.text_cache import BoundedCache
+
+WORDS = CallableCounter(lambda text: len(text.split()), name="words")
+VOCABULARY = (
+    *("kiln", "kilns", "kilned", "go", "going", "gone", "42", "a42b", "mp3", "café", "naïve"),
+    *("straße", "東京", "窯は", "ไทย", "'tis", "don’t", "snow", "🔥", "\udcff", "_x_"),
+)
+SENTENCES = st.lists(st.sampled_from(VOCABULARY), max_size=8).map(" ".join) | st.text(max_size=20)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered():
+    word_blocks.clear()
+    stems_of_bytes.clear()
+
+
+def terms_of(text):
+    return [term for word in words(fold(text)) for term in light_terms(word)]
+
+
+@given(texts=st.lists(SENTENCES, max_size=12), more=SENTENCES)
+def test_z6_a_block_finds_each_term_in_just_the_texts_that_have_it(texts, more):
+    block, counts = WordBlock(texts), [Counter(terms_of(text)) for text in texts]
+
+    for term in terms_of(" ".join((*VOCABULARY, *texts, more))):
+        held = [n for n, count in enumerate(counts) for _ in range(count[term])]
+        assert list(block.holding(term)) == held
+        assert list(block.holding(term)) == held
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("The KILN cracked.", "kiln"),
+        ("don’t crack it — again…", "crack"),
+        ("a 🔥kiln🔥", "kiln"),
+        ("snake_kiln", "kiln"),
+        ("x\x00y", "y"),
+        ("ﬁne", "fin"),
+        ("東京都", "京都"),
+        ("The café.", "café"),
+        ("go, go, go", "go"),
+    ],
+    ids=["capitals", "punctuation", "emoji", "underscore", "control", "ligature", "pairs", "accent", "repeated"],
+)
+def test_what_a_word_is(text, term):
+    block = WordBlock(["Nothing of it."] * 3 + [text])
+
+    assert set(block.holding(term)) == {3}
+    assert len(block.holding(term)) == (3 if term == "go" else 1)
+
+
+@pytest.mark.parametrize("length", [0, 1, 31, 32, 33, 256, 257, 300, 1_000])
+def test_blocks_cover_a_conversation(length):
+    blocks = blocks_of([f"kiln {n}" for n in range(length)])
+
+    assert [start for start, _ in blocks] == [sum(len(b.lengths) for _, b in blocks[:n]) for n in range(len(blocks))]
+    assert sum(len(block.lengths) for _, block in blocks) == length
+
+
+def test_z6_of_a_grown_conversation_only_the_end_is_read_again(monkeypatch):
+    made = Counter()
+
+    class Spied(WordBlock):
+        def __init__(self, texts):
+            made.update(texts)
+            super().__init__(texts)
+
+    monkeypatch.setattr(module, "WordBlock", Spied)
+    texts = [f"kiln {n}" for n in range(6_000)]
+    IndexedTexts(texts).scores({"kiln": 1.0})
+    first, made_first = made.total(), dict(made)
+    IndexedTexts(texts).scores({"snow": 1.0})
+    again = made.total() - first
+    IndexedTexts([*texts, "snow"]).scores({"snow": 1.0})
+
+    assert first == 6_000
+    assert set(made_first.values()) == {1}
+    assert again < TAIL_TEXTS
+    assert made.total() - first - again <= TAIL_TEXTS
+
+
+def test_z6_a_term_is_sought_once_in_a_block(monkeypatch):
+    sought = Counter()
+    search = WordBlock._sought
+
+    def spied(block, term):
+        sought[term] += len(block.lengths)
+        return search(block, term)
+
+    monkeypatch.setattr(WordBlock, "_sought", spied)
+    texts = [f"kiln {n}" for n in range(20 * BLOCK_TEXTS)]
+    for _ in range(5):
+        IndexedTexts(texts).scores({"kiln": 1.0, "snow": 1.0})
+
+    assert sought == {"kiln": len(texts), "snow": len(texts)}
+
+
+def test_z6_a_question_touches_the_texts_that_hold_its_words():
+    texts = ["The kiln cracked." if n in {7, 300, 999} else "Snow fell." for n in range(1_000)]
+    scores = IndexedTexts(texts).scores({"kiln": 1.0, "zebra": 1.0})
+
+    assert {n for n, score in enumerate(scores) if score} == {7, 300, 999}
+
+
+@pytest.mark.parametrize("texts", [["kiln"] * 256, [f"word{n} " * 40 for n in range(256)], ["東京都に行く"] * 32, []])
+def test_z6_a_block_takes_no_more_memory_than_it_says(texts):
+    block = WordBlock(texts)
+    for term in [*terms_of(" ".join(texts[:200])), *(f"other{n}" for n in range(200))]:
+        block.holding(term)
+    found = block._found
+    kept = sum(map(sys.getsizeof, [*found, *found.values(), block._words, block._starts, block.lengths, found]))
+
+    assert kept <= block.size_bytes
+
+
+def test_z6_the_memory_of_all_blocks_is_bounded(monkeypatch):
+    bounded = BoundedCache(2_000_000)
+    monkeypatch.setattr(module, "word_blocks", bounded)
+    for chat in range(20):
+        IndexedTexts([f"kiln {chat} {n} " * 9 for n in range(1_000)]).scores({"kiln": 1.0})
+
+        assert bounded.size_bytes <= 2_000_000
+    assert len(bounded)
+
+
+def chat(numbers):
+    return [
+        Message(role="user" if n % 2 == 0 else "assistant", content=f"{VOCABULARY[number]} and {number} more {n}.")
+        for n, number in enumerate(numbers)
+    ]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    numbers=st.lists(st.integers(0, len(VOCABULARY) - 2), min_size=40, max_size=400),
+    before=st.lists(st.sampled_from(VOCABULARY), max_size=6),
+    asked=st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join),
+)
+def test_z6_what_was_asked_before_changes_nothing(numbers, before, asked):
+    messages, policy = chat(numbers), HistoryPolicy(strategy="auto")
+
+    def fitted(asked, length):
+        return trim_history(messages[:length], 120, WORDS, policy=policy, ranking_query=asked)
+
+    for n, question in enumerate(before):
+        fitted(question, len(messages) - n)
+    warm = fitted(asked, len(messages))
+    word_blocks.clear()
+    stems_of_bytes.clear()
+
+    assert fitted(asked, len(messages)) == warm
+
+
+def test_z6_32_threads_get_what_one_gets():
+    texts = [f"kiln {n % 7} snow {n % 11} and {n}" for n in range(900)]
+    asked = [{f"{n}": 1.0, "kiln": 0.5, "snow": 0.7} for n in range(64)]
+    alone = [IndexedTexts(texts).scores(weights) for weights in asked]
+    word_blocks.clear()
+    with ThreadPoolExecutor(32) as pool:
+        together = list(pool.map(lambda weights: IndexedTexts(list(texts)).scores(weights), asked))
+
+    assert together == alone
