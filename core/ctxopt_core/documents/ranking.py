@@ -23,8 +23,9 @@ RankedBy = Literal["auto", "score", "given"]
 # Places that are added to a rank before it is inverted: the larger, the less the first places outweigh the others.
 # Cormack et al. use 60, for a thousand documents; retrievers return a few dozen.
 _RANK_OFFSET = 3
-_RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
+_RELEVANCE_WEIGHT = 0.5  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
 _FEWEST_RERANKED = 4  # documents: the order of fewer says little against their scores, since chance may have left it
+_CHANCE = 1.645  # standard deviations that chance reaches once in twenty times
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -66,14 +67,15 @@ def rank(
 
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
-    retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
-    relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 scores the
+    retriever weighs twice as much, and decides between documents that are equally relevant. Without any score the
+    relevance alone decides, unless the order of arrival, which is that of `indices`, agrees with it better than chance
+    would: then it is a retriever's. Without a query the order of arrival decides. BM25 scores the
     relevance if no scorer does. Where the order of arrival is the ranking, it takes the place of the scores.
     """
     ranking = ranked_by_score(documents, indices, score_order=score_order, ranked_by=ranked_by)
     relevance = _relevance(documents, indices, terms, scorer)
     by_relevance = sorted(ranking.order, key=lambda index: -relevance[index])
-    if not ranking.is_scored:
+    if not ranking.is_scored and not _agree(ranking.order, by_relevance):
         return replace(ranking, order=tuple(by_relevance), relevance=MappingProxyType(relevance))
     merit = {index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(ranking.order)}
     for place, index in enumerate(by_relevance):
@@ -81,6 +83,19 @@ def rank(
             merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)
     order = sorted(merit, key=lambda index: -merit[index])
     return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance))
+
+
+def _agree(came: Sequence[int], by_relevance: Sequence[int]) -> bool:
+    """Return whether documents without scores came in an order that cannot be chance, given their relevance.
+
+    Most retrievers return the best first and no scores. The rank correlation (Spearman 1904) of such an order with the
+    relevance, times the root of the number of documents less one, is about normally distributed if the order is chance.
+    """
+    count = len(came)
+    place = {index: n for n, index in enumerate(by_relevance)}
+    distance = sum((n - place[index]) ** 2 for n, index in enumerate(came))
+    correlation = 1.0 - 6.0 * distance / (count * (count * count - 1)) if count > 1 else 0.0
+    return correlation * math.sqrt(count - 1) >= _CHANCE
 
 
 def ranked_by_score(

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 
 from ctxopt_core.documents.partial_document import PartialDocument
 from ctxopt_core.documents.second_hop import SUBJECT_TERMS, links
 from ctxopt_core.relevance.bm25 import bm25_of_counts, inverse_frequencies
 from ctxopt_core.relevance.feedback import TermLists
-_E=lambda k,d: float(os.environ.get(k,d))
+
 # The weights are relative to the best BM25 score of a unit, which is 1.0. They were chosen by leaving out one set of
 # documents at a time. docs/algorithm.md says what each of them is for, docs/benchmarks.md what is kept with them.
-_PHRASE_WEIGHT = _E('BIG',.1)  # of the unit that has most neighboring words of the query as neighbors
+_PHRASE_WEIGHT = 0.1  # of the unit that has most neighboring words of the query as neighbors
 _CONTEXT = 0.8  # share of a neighbor's score in a very long text; 1.0 would not tell neighbors apart
-_CONTEXT_UNITS = _E('CTXU',10)  # units of the document that has half of that share
-_DOCUMENT_WEIGHT = _E('DOCW',0.35)  # of the most relevant document
-_RANK_WEIGHT = _E('RANKW',0.35)  # of the document that ranks first
+_CONTEXT_UNITS = 10  # units of the document that has half of that share
+_DOCUMENT_WEIGHT = 0.35  # of the most relevant document
+_RANK_WEIGHT = 0.35  # of the document that ranks first
 _RANK_OFFSET = 2  # places after which the rank has half of its weight
-_SUBJECT_WEIGHT = _E('QH',0.1)  # of the document whose subject the query names best
-_LINK_WEIGHT = _E('HOP',0.4)  # of the document whose subject the best unit names
-_LEAD_WEIGHT = _E('LEAD',0.15)  # of the first unit of a document
-_LINKED_LEAD_WEIGHT = _E('HOPLEAD',0.4)  # of the first unit of a document whose subject the best unit names
+_SUBJECT_WEIGHT = 0.1  # of the document whose subject the query names best
+_LINK_WEIGHT = 0.4  # of the document whose subject the best unit names
+_LEAD_WEIGHT = 0.15  # of the first unit of a document
+_LINKED_LEAD_WEIGHT = 0.4  # of the first unit of a document whose subject the best unit names
 _SCORER_SHARE = 0.3  # of a custom scorer in the score of a unit; the rest is BM25
 
 
@@ -88,7 +86,8 @@ def _named_by_query(documents: Sequence[Sequence[Sequence[str]]], weights: Mappi
     return _relative(math.fsum(weights[t] * rare[t] for t in subject if t in weights) for subject in subjects)
 
 
-def _relative(values) -> list[float]:
+def _relative(values: Iterable[float]) -> list[float]:
+    """Return values as shares of the largest."""
     found = list(values)
     best = max(found, default=0.0) or 1.0
     return [value / best for value in found]
