@@ -28,8 +28,8 @@ _LINE = re.compile(r"[^\n]+")
 _FIGURE = re.compile(r"[(\[]?[-+–—~<>≈]?[$€£¥₹]?(?:\d[\d,.'/\u00a0]*|[-–—])[)\]%*†‡a-z]{0,3}")
 _RULE = re.compile(r"\s*\|?[\s:|+=-]*-{2}[\s:|+=-]*")
 _ITEM = re.compile(r"\s*(?:[-*•·‣▪◦–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
-_OPENERS = (":", "{", "[", "(", "：", "->", "=>")  # noqa: RUF001  ends of a line that announces what follows
-_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।", "؟", "۔")  # noqa: RUF001
+_OPENERS = (":", "{", "[", "(", "：", "->", "=>")  # ends of a line that announces what follows
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।", "؟", "۔")
 _known: TextCache[Blocks] = TextCache()
 
 
@@ -63,13 +63,13 @@ def blocks_of(text: str, units: Sequence[Unit]) -> Blocks:
     """Return which units of `text` belong together.
 
     1. A run of lines with at least two figures or cells each, three of them or more, is a table; a label between two
-       rows is part of it. The lines from the labels above it to its first row lead all others in; with a line of dashes,
-       those down to it.
+       rows is part of it. The lines from the labels above it to its first row, or to a rule of dashes, lead all others
+       in.
     2. A line that ends with a colon leads in the items of the list below it.
     3. A line that ends with a colon or an opening bracket leads in what is indented under it, at any depth: signatures
        in code, keys in JSON and YAML, lists in lists.
     """
-    if len(units) < 2 or "\n" not in text:  # noqa: PLR2004  one unit has no neighbor
+    if len(units) < 2 or "\n" not in text:
         return NO_BLOCKS
     known = _known.get(text)
     if known is None:

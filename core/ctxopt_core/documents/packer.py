@@ -127,9 +127,7 @@ class Packer:
 
     def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
         marker, scorer = self.policy.gap_marker, self.policy.scorer
-        return Passages(
-            self.costs, self._counter, terms, relevance, budget=self._budget, marker=marker, scorer=scorer
-        )
+        return Passages(self.costs, self._counter, terms, relevance, budget=self._budget, marker=marker, scorer=scorer)
 
     @property
     def _places_left(self) -> int:

@@ -169,7 +169,7 @@ def _selected(packer: Packer, candidates: Sequence[int], dropped: dict[int, Drop
         reading = tuple(index for index in ranking.by_score if index not in repeated)
     selection = share = None
     if not ((repeated and packer.keep_all(reading)) or packer.keep_all_stitched(reading)):
-        selection = resolved_selection(policy.selection, documents, reading, terms, passages=policy.passages)
+        selection = resolved_selection(policy.selection, terms, passages=policy.passages)
         share = packer.pack(selection, ranking, reading, terms)
         dropped.update(dict.fromkeys(packer.repeated, "duplicate"))
         dropped.update(dict.fromkeys(packer.without_value, "score"))

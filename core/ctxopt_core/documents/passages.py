@@ -25,7 +25,9 @@ _PATIENCE = 80  # units in a row that do not fit, after which the budget counts 
 _CHARACTERS_PER_TOKEN = 12  # more than prose has, so that what is longer need not be counted
 # A small table is kept whole: a third of the budget leaves as much for two other places.
 _TABLE_SHARE = 3
-_NEARLY_WHOLE = 0.2  # part of a document that may be missing for the rest to be taken as well, so that it reads as written
+_NEARLY_WHOLE = (
+    0.2  # part of a document that may be missing for the rest to be taken as well, so that it reads as written
+)
 _FEWEST_TERMS = 5  # of a unit that counts as repeated; shorter ones, such as "Yes.", may mean something else
 
 

@@ -28,9 +28,11 @@ class DocumentPolicy:
 
     Args:
         selection: What is kept when not everything fits.
+            `"auto"`: `"passages"` where there is a query, otherwise `"score"`.
+            `"passages"`: the best sentences of all documents, in their order, with visible gaps. What belongs together
+            stays together: a small table, a row and its header, an item of a list and the sentence that announces it,
+            code and its signature. A document of which little is missing is kept whole.
             `"score"`: whole documents, the best first; the rest of the budget takes the best passages of others.
-            `"passages"`: the best sentences of all documents, in their order, with visible gaps.
-            `"auto"`: `"passages"` if the query is long enough to find sentences by, otherwise `"score"`.
             `"density"`: whole documents by score per token, improved by exchanges. It prefers short documents, so use
             it where many small facts matter more than the best document.
             `"optimal"`: the whole documents of the highest sum of scores that fits, exactly.

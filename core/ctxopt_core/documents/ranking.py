@@ -23,7 +23,7 @@ RankedBy = Literal["auto", "score", "given"]
 # Places that are added to a rank before it is inverted: the larger, the less the first places outweigh the others.
 # Cormack et al. use 60, for a thousand documents; retrievers return a few dozen.
 _RANK_OFFSET = 3
-_RELEVANCE_WEIGHT = 0.5  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
+_RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
 _FEWEST_RERANKED = 4  # documents: the order of fewer says little against their scores, since chance may have left it
 _CHANCE = 1.645  # standard deviations that chance reaches once in twenty times
 _DIGITS = re.compile(r"(\d+)")
@@ -67,7 +67,7 @@ def rank(
 
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
-    retriever weighs twice as much, and decides between documents that are equally relevant. Without any score the
+    retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
     relevance alone decides, unless the order of arrival, which is that of `indices`, agrees with it better than chance
     would: then it is a retriever's. Without a query the order of arrival decides. BM25 scores the
     relevance if no scorer does. Where the order of arrival is the ranking, it takes the place of the scores.
@@ -92,9 +92,11 @@ def _agree(came: Sequence[int], by_relevance: Sequence[int]) -> bool:
     relevance, times the root of the number of documents less one, is about normally distributed if the order is chance.
     """
     count = len(came)
+    if count < _FEWEST_RERANKED:
+        return False
     place = {index: n for n, index in enumerate(by_relevance)}
     distance = sum((n - place[index]) ** 2 for n, index in enumerate(came))
-    correlation = 1.0 - 6.0 * distance / (count * (count * count - 1)) if count > 1 else 0.0
+    correlation = 1.0 - 6.0 * distance / (count * (count * count - 1))
     return correlation * math.sqrt(count - 1) >= _CHANCE
 
 

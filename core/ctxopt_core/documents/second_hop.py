@@ -19,7 +19,9 @@ _LEAST_RARITY = 0.55  # of a word that links two documents, from 0.0 to 1.0: com
 Terms = Sequence[str]
 
 
-def links(documents: Sequence[Sequence[Terms]], scores: Sequence[Sequence[float]], asked: Collection[str]) -> list[float]:
+def links(
+    documents: Sequence[Sequence[Terms]], scores: Sequence[Sequence[float]], asked: Collection[str]
+) -> list[float]:
     """Return for each document how strongly the best units of others name its subject, from 0.0 to 1.0.
 
     The strength is the score of the naming unit times the rarity of the rare terms that it shares with the document's

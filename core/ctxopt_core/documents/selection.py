@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.knapsack import by_density, most_valuable
 from ctxopt_core.documents.policy import DocumentPolicy, Selection
 from ctxopt_core.documents.ranking import Ranking, ScoreOrder
@@ -16,7 +15,6 @@ _WHOLE = 2**31 - 1  # value of the best score; prime, so that few scores are rou
 # Share of the best score: worse scores that are all nearer to it than that look as if a constant had been added. It has
 # many digits so that scores of few digits do not lie on it.
 _NARROW = 0.0213141592
-_LONG = 25  # characters of a document for each informative one of the query; measured, see the table in docs/why.md
 Resolved = Literal["score", "passages", "density", "optimal"]
 
 
@@ -78,21 +76,14 @@ def _whole(share: float) -> float:
     return float(max(1, round(share * _WHOLE))) if share > 0.0 else 0.0
 
 
-def resolved_selection(
-    selection: Selection, documents: Sequence[Document], indices: Sequence[int], terms: QueryTerms, *, passages: bool
-) -> Resolved:
-    """Return the selection that `"auto"` means for these documents; any other one is returned as it is.
+def resolved_selection(selection: Selection, terms: QueryTerms, *, passages: bool) -> Resolved:
+    """Return the selection that `"auto"` means; any other one is returned as it is.
 
-    A long question is enough to find sentences by. A short one about long documents does not say which of their
-    sentences matter, and the rank of the whole document is the better guide. So sentences are chosen where the mean
-    document has at most 25 times the informative characters of the query. Both are counted in characters, so that the
-    limit means the same in any script.
+    It is by units, which may be all of a document, where a query says which; otherwise whole documents by score.
     """
     if selection != "auto":
         return selection
-    texts = [text for index in indices if (text := documents[index].text)]
-    short = sum(map(len, texts)) <= _LONG * terms.informative_characters * len(texts)
-    return "passages" if passages and short else "score"
+    return "passages" if passages and terms.weights else "score"
 
 
 def choose(

@@ -28,12 +28,10 @@ class QueryTerms:
     Args:
         text: The query itself.
         weights: The weight of each term, from 0.05 for the most common word to 1.0 for a rare one.
-        informative_characters: The sum over the query's different words of their characters times their weight.
     """
 
     text: str = field(default="", repr=False)
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    informative_characters: float = 0.0
 
 
 @lru_cache(maxsize=64)
@@ -46,16 +44,13 @@ def query_terms(query: str, *, light: bool = False) -> QueryTerms:
     """
     weigh = _weigh_light if light else _weigh_six
     weights: dict[str, float] = {}
-    characters = 0.0
     for word in list(dict.fromkeys(words(fold(query))))[:_MOST_WORDS]:
-        shares = weigh(word)
-        for term, weight in shares:
+        for term, weight in weigh(word):
             if weight > weights.get(term, 0.0):
                 weights[term] = weight
         if len(weights) > _MOST_TERMS:
             break
-        characters += len(word) * sum([weight for _, weight in shares]) / len(shares)
-    return QueryTerms(text=query, weights=MappingProxyType(weights), informative_characters=characters)
+    return QueryTerms(text=query, weights=MappingProxyType(weights))
 
 
 @lru_cache(maxsize=8_192)

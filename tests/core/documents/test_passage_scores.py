@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxopt_core.documents.partial_document import PartialDocument, score_units
+from ctxopt_core.documents.partial_document import PartialDocument
 from ctxopt_core.documents.passage_units import Unit
+from ctxopt_core.documents.unit_scores import score_units
 from ctxopt_core.relevance.bm25 import tokenize
 from ctxopt_core.relevance.query_terms import query_terms
 
-LEAD = 0.3
+LEAD = 0.15
 FILLER = "of the it is"
 
 
@@ -51,7 +52,7 @@ def test_rank_relevance_and_lead(position, relevance, prior):
 def test_d15_the_unit_that_answers_has_the_most_and_its_neighbors_a_share():
     sentences = [FILLER] * 20
     sentences[10] = "kiln"
-    share = 0.8 * 20 / (20 + 20)
+    share = 0.8 * 20 / (20 + 10)
 
     (document,) = weighed(part(sentences), query="kiln")
 
@@ -63,7 +64,7 @@ def test_d15_the_unit_that_answers_has_the_most_and_its_neighbors_a_share():
 def test_a_short_text_gives_less_to_neighbors():
     (short,) = weighed(part([FILLER, "kiln"]), query="kiln")
 
-    assert short.match == pytest.approx([0.8 * 2 / 22, 1.0])
+    assert short.match == pytest.approx([0.8 * 2 / 12, 1.0])
 
 
 def test_the_best_unit_of_all_documents_is_the_measure():
@@ -76,25 +77,47 @@ def test_the_best_unit_of_all_documents_is_the_measure():
 
 
 @pytest.mark.parametrize(
-    ("bridge", "follows"),
+    ("named", "subject", "follows"),
     [
-        pytest.param("marhold", True, id="a-name"),
-        pytest.param("1871", False, id="digits"),
-        pytest.param("with", False, id="a-common-word"),
+        pytest.param("marhold", "marhold tiefenau", True, id="a-name"),
+        pytest.param("marhold", "tiefenau far from marhold", True, id="among-the-first-words"),
+        pytest.param("marhold", "one two three four five six seven eight marhold", False, id="further-down"),
+        pytest.param("1871", "1871 tiefenau", False, id="digits"),
+        pytest.param("with", "with tiefenau", False, id="a-common-word"),
+        pytest.param("marhold", "brandt tiefenau", False, id="another-name"),
     ],
 )
-def test_d15_words_of_the_best_units_count_a_little(bridge, follows):
+def test_d15_the_subject_that_the_best_unit_names_counts(named, subject, follows):
     first, second, other = weighed(
-        part([f"kiln {bridge}", FILLER]),
-        part([f"{bridge} tiefenau", FILLER], index=1, position=1),
-        part(["lantern", FILLER], index=2, position=2),
+        part([f"kiln {named}", FILLER]),
+        part([subject, FILLER], index=1, position=1),
+        part(["lantern", FILLER], index=2, position=1),
         query="kiln",
     )
 
     assert first.match[0] == 1.0
-    assert other.match[0] == 0.0
-    assert (second.match[0] > 0.0) is follows
-    assert second.match[0] < 0.3
+    assert second.match == other.match
+    gained = [with_link - without for with_link, without in zip(second.scores, other.scores, strict=True)]
+    assert (gained[0] > 0.5) is follows
+    assert (gained[1] > 0.25) is follows
+    assert follows or gained == [0.0, 0.0]
+
+
+def test_a_document_whose_subject_the_query_names_counts_more():
+    late, early = weighed(
+        part(["one two three four five six seven eight kiln"]),
+        part(["kiln one two three four five six seven eight"], index=1),
+        query="kiln",
+    )
+
+    assert early.match == late.match
+    assert early.scores[0] == pytest.approx(late.scores[0] + 0.1)
+
+
+def test_words_that_are_neighbors_in_the_query_count_more():
+    apart, together = weighed(part(["glaze one kiln"]), part(["one kiln glaze"], index=1), query="kiln glaze")
+
+    assert apart.match[0] < together.match[0] == 1.0
 
 
 def test_a_scorer_makes_up_three_tenths():

@@ -16,7 +16,7 @@ from ctxopt_core.documents.packing import Packing, pack_documents
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import score_of
 from ctxopt_core.documents.selection import resolved_selection, values_of
-from ctxopt_core.relevance.query_terms import QueryTerms, query_terms
+from ctxopt_core.relevance.query_terms import query_terms
 from drawn_examples import examples
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
@@ -215,31 +215,24 @@ def test_d10_no_more_than_the_most_documents_are_chosen(selection):
 
 
 @pytest.mark.parametrize(
-    ("selection", "characters", "informative", "passages", "expected"),
+    ("selection", "query", "passages", "expected"),
     [
-        pytest.param("auto", (100, 100), 4.0, True, "passages", id="short-documents"),
-        pytest.param("auto", (100, 101), 4.0, True, "score", id="long-documents"),
-        pytest.param("auto", (199, 1), 4.0, True, "passages", id="the-mean-counts"),
-        pytest.param("auto", (100, 100), 4.0, False, "score", id="no-passages"),
-        pytest.param("auto", (100, 100), 0.0, True, "score", id="no-query"),
-        *(pytest.param(each, (9, 9), 0.0, True, each, id=each) for each in SELECTIONS[1:]),
+        pytest.param("auto", "Which glaze cracked the kiln?", True, "passages", id="a-question"),
+        pytest.param("auto", "kiln", True, "passages", id="a-word"),
+        pytest.param("auto", "Which glaze cracked the kiln?", False, "score", id="no-passages"),
+        pytest.param("auto", "", True, "score", id="no-query"),
+        pytest.param("auto", "?!", True, "score", id="no-words"),
+        *(pytest.param(each, "", True, each, id=each) for each in SELECTIONS[1:]),
     ],
 )
-def test_what_auto_stands_for(selection, characters, informative, passages, expected):
-    documents = [Document(text=""), *(Document(text="x" * length) for length in characters)]
-    terms = QueryTerms(informative_characters=informative)
-
-    assert resolved_selection(selection, documents, [1, 2], terms, passages=passages) == expected
+def test_what_auto_stands_for(selection, query, passages, expected):
+    assert resolved_selection(selection, query_terms(query), passages=passages) == expected
 
 
 def test_the_default_follows_the_query():
     documents = [Document(text=f"Note {number}. {text(60, number)}") for number in range(4)]
-    short, long = "kiln?", "Which glaze cracked the kiln of the orchard when frost covered its chimney?"
-    mean = sum(len(document.text) for document in documents) / 4
-    assert 25 * query_terms(short).informative_characters < mean <= 25 * query_terms(long).informative_characters
 
-    assert pack_documents(documents, 100, WORDS, query=short).selection == "score"
-    assert pack_documents(documents, 100, WORDS, query=long).selection == "passages"
+    assert pack_documents(documents, 100, WORDS, query="kiln?").selection == "passages"
     assert pack_documents(documents, 100, WORDS).selection == "score"
 
 

@@ -42,21 +42,6 @@ def test_common_words_weigh_little():
     assert query_terms("und der Ofen").weights["und"] < query_terms("und der Ofen").weights["ofen"]
 
 
-@pytest.mark.parametrize(
-    ("query", "characters"),
-    [
-        pytest.param("", 0.0, id="none"),
-        pytest.param("kiln", 4.0, id="a-rare-word-counts-its-characters"),
-        pytest.param("kiln kiln KILN", 4.0, id="once"),
-        pytest.param("the", 3 * EVERYWHERE, id="a-common-word-counts-little"),
-        pytest.param("the kiln", 4.0 + 3 * EVERYWHERE, id="the-sum"),
-        pytest.param("東京", 2.0, id="without-blanks"),
-    ],
-)
-def test_informative_characters(query, characters):
-    assert query_terms(query).informative_characters == pytest.approx(characters)
-
-
 def test_a_very_long_query_is_read_in_bounded_time():
     words = [f"kiln{number}x" for number in range(100_000)]
     start = time.process_time()
@@ -74,7 +59,6 @@ def test_weights_are_shares(query):
     found = query_terms(query)
 
     assert all(EVERYWHERE <= weight <= 1.0 for weight in found.weights.values())
-    assert 0.0 <= found.informative_characters <= 20 * len(query)
     assert set(found.weights) == set(tokenize(query))
 
 
