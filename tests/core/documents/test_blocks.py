@@ -109,7 +109,7 @@ def test_prose_has_no_blocks(text):
 def test_what_leads_a_part_in_is_kept_with_it(text, query, wanted, leading):
     document = Document(text=f"{PROSE}\n\n{text}\n\n{PROSE}")
 
-    kept = pack_documents([document], 50, WORDS, query=query).texts[0]
+    kept = pack_documents([document], 75, WORDS, query=query).texts[0]
 
     assert wanted in kept
     assert leading in kept
