@@ -15,13 +15,8 @@ from __future__ import annotations
 from ctxopt_core.budget.budget_settings import LIMITS, BudgetSettings
 from ctxopt_core.budget.model_budget import ModelBudget, checked_share, tokens_of_share
 from ctxopt_core.budget.shares import Component, Percent
-from ctxopt_core.conversation.conversation import (
-    TOKENS_PER_MESSAGE,
-    TOKENS_PER_REQUEST,
-    CountedConversation,
-    Peek,
-    message_tokens,
-)
+from ctxopt_core.conversation.conversation import CountedConversation, Peek
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, message_tokens
 from ctxopt_core.documents.document import is_blank
 from ctxopt_core.documents.rendering import DocumentRendering, attachment_tokens
 from ctxopt_core.fitting.fit_log import log_fit

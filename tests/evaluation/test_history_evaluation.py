@@ -19,7 +19,7 @@ from history_evaluation.requests import (
 )
 
 from ctxopt_core import HistoryPolicy, Message, ToolCall, counter_for
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 
 
 def call(number, city="Oslo"):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, tokens_by
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import (
@@ -18,41 +19,12 @@ from ctxopt_core.messages.message_views import (
 )
 from ctxopt_core.providers.rules import priced, rules_of
 
-# What OpenAI publishes for the format of its chat models:
-TOKENS_PER_MESSAGE = 3  # tokens around a message
-TOKENS_PER_NAME = 1  # tokens beside a name
-TOKENS_PER_REQUEST = 3  # tokens that begin the answer
 # Messages at either end that are searched for system messages and for a compaction. In a conversation of 100,000
 # messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
 _UNBOUNDED = 2**62  # bytes: more than any limit, for messages that are not plain
-
-
-def message_tokens(message: Message, counter: TokenCounter) -> int:
-    """Return the tokens of one message as a chat request holds it.
-
-    These are 3 for the message, its role, its texts, 1 and the name if it has one, the name, arguments and id of each
-    call, the id of the call that it answers, and what the provider's rules charge for each attachment. OpenAI publishes
-    this rule for its chat models; it is exact for text and an upper bound for calls.
-    """
-    rules = rules_of(counter)
-    return _message_tokens(priced(message, rules), counter.count, rules.call_tokens)
-
-
-def _message_tokens(message: Message, count: Callable[[str], int], call_tokens: int) -> int:
-    content = message.content
-    tokens = TOKENS_PER_MESSAGE + count(message.role)
-    tokens += count(content) if isinstance(content, str) else sum(map(count, content))
-    tokens += sum(map(count, message.verbatim))
-    if message.name:
-        tokens += TOKENS_PER_NAME + count(message.name)
-    if message.tool_call_id:
-        tokens += count(message.tool_call_id)
-    for call in message.tool_calls:
-        tokens += count(call.name) + count(call.arguments) + count(call.id or "") + call_tokens
-    return tokens + sum([attachment.cost for attachment in message.attachments])
 
 
 class CountedConversation:
@@ -267,7 +239,7 @@ class CountedConversation:
         if plain is None:
             message = self.message(index)
             role, blank = message.role, message.empty
-            tokens = _message_tokens(message, self._count, self._rules.call_tokens)
+            tokens = tokens_by(message, self._count, self._rules.call_tokens)
             if message.special:
                 self.special.add(index)
         else:

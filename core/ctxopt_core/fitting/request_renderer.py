@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST, CountedConversation
+from ctxopt_core.conversation.conversation import CountedConversation
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.rendering import DocumentRendering, PlainDocuments, attachment_tokens
 from ctxopt_core.history.trimming import Trimming

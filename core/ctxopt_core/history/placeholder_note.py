@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE, CountedConversation
+from ctxopt_core.conversation.conversation import CountedConversation
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, placeholder_text, summary_text
 from ctxopt_core.shortening.truncate import truncate

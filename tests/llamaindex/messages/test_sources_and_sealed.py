@@ -15,7 +15,7 @@ from llama_index.core.base.llms.types import (
 )
 
 from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, fit
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, kept_messages, view_of
 from shape_rows import SENTENCE
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ctxopt_core.conversation.conversation import TOKENS_PER_MESSAGE
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE
 from ctxopt_core.formats.assembly import Assembly
 from ctxopt_core.formats.checks import CALL_FIELDS, CONTENT, ROLE, Object, Rule, check, item_of, list_of
 from ctxopt_core.formats.content_blocks import ContentBuilder, take_apart
