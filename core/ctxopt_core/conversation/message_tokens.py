@@ -26,7 +26,7 @@ def message_tokens(message: Message, counter: TokenCounter) -> int:
 
 
 def tokens_by(message: Message, count: Callable[[str], int], call_tokens: int) -> int:
-    """Return the tokens of a priced message, whose texts `count` counts and whose calls cost `call_tokens` more each."""
+    """Return the tokens of a priced message: `count` counts its texts, and each call has `call_tokens` more."""
     content = message.content
     tokens = TOKENS_PER_MESSAGE + count(message.role)
     tokens += count(content) if isinstance(content, str) else sum(map(count, content))
