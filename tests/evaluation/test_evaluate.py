@@ -99,7 +99,7 @@ def test_it_compares_candidates_on_documents(lanterns):
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (lanterns / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {row["id"] for row in rows} == {"q1"}
-    assert len(rows) == 3 * 3 * 8
+    assert len(rows) == 3 * 4 * 8
     assert not any(row["over"] or row["failed"] for row in rows)
     assert {row["recall"] for row in rows if row["budget"] == "512" and row["candidate"] == "score_skip"} == {0.0, 1.0}
     assert "| score | no budget violation, no failure | yes | 0 violations, 0 failures in 8 runs |" in done.stdout

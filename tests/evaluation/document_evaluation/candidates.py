@@ -21,7 +21,7 @@ Pack = Callable[[Case, int], Kept]
 Group = Literal["ours", "peer", "reference", "bound"]
 DEFAULT = "ours"
 SCORE_ORDER = "score_skip"
-_ENGLISH = ("docs_hotpotqa", "docs_musique", "rag_chat_mtrag_un")
+_ENGLISH = ("docs_hotpotqa", "docs_musique", "rag_chat_mtrag_un", "docs_tatqa", "docs_openqa")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,18 @@ ROOT = Path(__file__).parents[3]
 DEFAULT_DATA = ROOT / ".." / "shared" / "data"
 COUNTER = counter_for("o200k_base")
 SEPARATOR = "\n\n"
-SETS = ("docs_hotpotqa", "docs_musique", "docs_xquad12", "rag_chat_mtrag_un", "longdoc_covidqa")
-MODES = ("score", "dense", "shuffled", "none")
+SETS = (
+    "docs_hotpotqa",
+    "docs_musique",
+    "docs_xquad12",
+    "rag_chat_mtrag_un",
+    "longdoc_covidqa",
+    "docs_tatqa",
+    "docs_tatqa_blocks",
+    "docs_zh",
+    "docs_openqa",
+)
+MODES = ("score", "dense", "shuffled", "rank", "none")
 SHARES = (0.10, 0.20, 0.35, 0.50)
 WINDOWS = (160, 256, 512, 1_024)
 BUDGETS = (*(f"{share:.0%}" for share in SHARES), *map(str, WINDOWS))
@@ -119,17 +129,17 @@ def case_of(name: str, number: int, mode: str) -> Case:
     """Present an item in a mode.
 
     `score`: as delivered. `dense`: the other scores, best first. `shuffled`: in another order, with the scores.
-    `none`: in another order, without.
+    `rank`: as delivered, without scores. `none`: in another order, without.
     """
     item = items(name)[number]
     documents = list(item["documents"])
     key = "score_dense" if mode == "dense" else "score"
     if mode == "dense":
         documents.sort(key=lambda document: -document[key])
-    elif mode != "score":
+    elif mode not in {"score", "rank"}:
         random.Random(f"{_SEED} {name} {number}").shuffle(documents)
     passages = tuple(
-        Passage(id=document["id"], text=document["text"], score=None if mode == "none" else document[key])
+        Passage(id=document["id"], text=document["text"], score=None if mode in {"none", "rank"} else document[key])
         for document in documents
     )
     whole = COUNTER.count(SEPARATOR.join(passage.text for passage in passages))

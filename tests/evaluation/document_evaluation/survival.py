@@ -132,7 +132,7 @@ def answer_share(case: Case, text: str, metrics: Metrics) -> float | None:
     answers = case.item["answers"]
     if "messages" in case.item:
         return metrics.answer_token_recall(answers, text)
-    unspaced = case.item.get("lang") in UNSPACED
+    unspaced = case.item.get("lang", "")[:2] in UNSPACED
     wanted = [plain for answer in answers if (plain := normalized(answer)) not in {"", "yes", "no"}]
     if not any(_stands_in(plain, SEPARATOR.join(case.texts), unspaced=unspaced) for plain in wanted):
         return None

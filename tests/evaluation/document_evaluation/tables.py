@@ -20,6 +20,7 @@ _MODE_NAMES = {
     "score": "scores as delivered",
     "dense": "the dense scores, best first",
     "shuffled": "shuffled, with the scores",
+    "rank": "as delivered, without scores",
     "none": "shuffled, without scores",
 }
 
