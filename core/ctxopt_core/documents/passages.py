@@ -166,28 +166,29 @@ class Passages:
         return limit
 
     def _fitting_group(self, part: PartialDocument, number: int, limit: int) -> tuple[tuple[int, ...], int]:
-        """Return the largest group of units that is chosen with a unit and fits, and its tokens; none if none fits."""
-        for group in self._groups(part, number) if self._weights else [(number,)]:
-            cost = self._cost(part, group, limit)
-            if cost <= limit:
-                return group, cost
-        return (), 0
+        """Return the largest group of units that is chosen with a unit and fits, and its tokens; none if none fits.
 
-    def _groups(self, part: PartialDocument, number: int) -> Iterator[tuple[int, ...]]:
-        """Yield what may be chosen with a unit, the most first.
-
-        That is all that is missing of a document which is nearly whole; the whole table of a row, if it is small beside
-        the budget; and what leads the unit in, without which it is not chosen.
+        The smallest group is the unit with what leads it in, without which it is not chosen.
         """
-        missing = part.missing()
-        if part.chosen and part.characters(missing) <= _NEARLY_WHOLE * len(part.text):
+        lead_ins = part.blocks.lead_ins.get(number, ()) if self._weights else ()
+        least = (*(n for n in lead_ins if n not in part.chosen), number)
+        cost = self._cost(part, least, limit)
+        if cost > limit:
+            return (), 0
+        for group in self._larger_groups(part, least) if self._weights else ():
+            tokens = self._cost(part, group, limit)
+            if tokens <= limit:
+                return group, tokens
+        return least, cost
+
+    def _larger_groups(self, part: PartialDocument, least: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield all that is missing of a document that is nearly whole, and the whole table of a row if it is small."""
+        missing = part.missing() if part.chosen else []
+        if missing and part.characters(missing) <= _NEARLY_WHOLE * len(part.text):
             yield tuple(missing)
-        least = [n for n in part.blocks.lead_ins.get(number, ()) if n not in part.chosen]
-        least.append(number)
-        table = [n for n in part.blocks.tables.get(number, ()) if n not in part.chosen]
+        table = [n for n in part.blocks.tables.get(least[-1], ()) if n not in part.chosen]
         if len(table) > 1 and sum(self._count(part, n) for n in table) <= self._largest_table:
             yield tuple(sorted({*table, *least}))
-        yield tuple(least)
 
     def _choose(self, part: PartialDocument, group: tuple[int, ...]) -> None:
         part.chosen.update(group)

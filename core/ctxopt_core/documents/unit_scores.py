@@ -74,8 +74,11 @@ def _word_scores(units: Sequence[Sequence[str]], weights: Mapping[str, float]) -
 def _phrases(units: Sequence[Sequence[str]], scores: Sequence[float], weights: Mapping[str, float]) -> Iterator[float]:
     """Yield how much weight the neighboring words of the query have that are neighbors in a unit, too."""
     values = {pair: weights[pair[0]] * weights[pair[1]] for pair in pairwise(weights)}
+    asked = frozenset(weights)
     for unit, score in zip(units, scores, strict=True):
-        yield sum(values.get(pair, 0.0) for pair in pairwise(unit)) if score > 0.0 else 0.0
+        # A unit with one word of the query has no two that are neighbors.
+        found = score > 0.0 and len(asked.intersection(unit)) > 1
+        yield sum([values[pair] for pair in pairwise(unit) if pair in values]) if found else 0.0
 
 
 def _named_by_query(documents: Sequence[Sequence[Sequence[str]]], weights: Mapping[str, float]) -> list[float]:
