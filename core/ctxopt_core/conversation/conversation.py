@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
 from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, tokens_by
-from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
+from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of, most_tokens_per_byte
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import (
     SYSTEM_ROLES,
@@ -47,6 +48,7 @@ class CountedConversation:
         self._counter, self._count = counter, counter.count
         self._known = cached_counts_of(counter)
         self._rules = rules_of(counter)
+        self._per_byte = most_tokens_per_byte(counter)
         self._messages: dict[int, Message] = {}
         self._overheads: dict[str, int] = {}
         self._peeks: dict[int, Peek] = {}
@@ -219,9 +221,12 @@ class CountedConversation:
     def bytes_prove_fit(self, limit: int) -> bool:
         """Return whether the size in bytes proves that the conversation is within `limit` tokens, without tokenizing.
 
-        A token is at least one byte, so a string never has more tokens than bytes. A few messages are measured first,
-        because in most conversations that are over the limit they show that a sum over all is useless.
+        Where a token is at least one byte, a string never has more tokens than bytes, or than bytes times the factor of
+        an estimate. Of other counters nothing is proven. A few messages are measured first, because in most
+        conversations that are over the limit they show that a sum over all is useless.
         """
+        if self._per_byte is None:
+            return False
         length = len(self._views)
         probe = range(0, length, length // _PROBES + 1)
         if sum(map(self._byte_bound, probe)) * length > 2 * limit * len(probe):
@@ -267,6 +272,8 @@ class CountedConversation:
             return _UNBOUNDED
         text = plain[1]
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        if self._per_byte != 1:
+            size = math.ceil(size * (self._per_byte or 0)) + 1  # counts are rounded up
         return size + (self._overheads.get(plain[0]) or self._overhead(plain[0]))
 
     def _overhead(self, role: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import partial
 
-from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of
+from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of, most_tokens_per_byte
 from ctxopt_core.providers.rules import ProviderRules, rules_of
 from ctxopt_core.runtime.text_cache import CountCache
 
@@ -19,13 +19,14 @@ _ALWAYS_COUNTED = 8_000
 class _BoundCounter:
     """What `CappedCounter` and `ModelCounter` take over from the counter that they wrap."""
 
-    __slots__ = ("_counter", "exact", "exceeds", "name", "prefix_length", "rules", "suffix_length")
+    __slots__ = ("_counter", "exact", "exceeds", "name", "prefix_length", "rules", "suffix_length", "tokens_per_byte")
 
     def __init__(self, counter: TokenCounter, rules: ProviderRules) -> None:
         self._counter = counter
         self.rules = rules
         self.name = counter.name
         self.exact = counter.exact
+        self.tokens_per_byte = most_tokens_per_byte(counter)
         # Bound methods, so that a call of one does not cost a second call.
         self.exceeds = counter.exceeds
         self.prefix_length = counter.prefix_length
@@ -128,6 +129,12 @@ class ScaledCounter:
     def __repr__(self) -> str:
         return f"ScaledCounter({self.counter!r}, {self.factor:g})"
 
+    @property
+    def tokens_per_byte(self) -> float | None:
+        """The most tokens that one byte can have; None where that is not known."""
+        unscaled = most_tokens_per_byte(self.counter)
+        return None if unscaled is None else unscaled * self.factor
+
     def count(self, text: str) -> int:
         """Return the scaled tokens of `text`, rounded up."""
         return -(-self.counter.count(text) * self._times // self._over)
@@ -174,6 +181,12 @@ class LargestCounter:
 
     def __repr__(self) -> str:
         return f"LargestCounter({self.name!r})"
+
+    @property
+    def tokens_per_byte(self) -> float | None:
+        """The most tokens that one byte can have; None where that is not known."""
+        found = [most_tokens_per_byte(counter) for counter in self.counters]
+        return None if None in found else max(most for most in found if most is not None)
 
     def __reduce__(self) -> tuple[Callable[..., LargestCounter], tuple[()]]:
         return partial(LargestCounter, counters=self.counters, name=self.name), ()

@@ -62,6 +62,7 @@ class TiktokenCounter:
     """
 
     __slots__ = ("_cache", "_is_additive", "cached_count", "exact", "name")
+    tokens_per_byte = 1
 
     def __init__(self, name: str = "o200k_base", *, cache: CountCache | None = None) -> None:
         if not isinstance(name, str) or not name.strip():

@@ -59,3 +59,13 @@ def cached_counts_of(counter: TokenCounter) -> Callable[[str], int | None]:
     nothing: dict[str, int] = {}
     cached: Callable[[str], int | None] = getattr(counter, "cached_count", nothing.get)
     return cached
+
+
+def most_tokens_per_byte(counter: TokenCounter) -> float | None:
+    """Return the most tokens that one byte of a string can have, rounding apart; None where that is not known.
+
+    It is the `tokens_per_byte` of the counter: 1 where a token is at least one byte, and the factor of an estimate that
+    multiplies. A function that counts may return anything.
+    """
+    found: float | None = getattr(counter, "tokens_per_byte", None)
+    return found

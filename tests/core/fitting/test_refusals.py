@@ -23,6 +23,7 @@ from ctxopt_core import (
 )
 from ctxopt_core.adapters import count_request
 from ctxopt_core.budget.model_budget import counter_of
+from ctxopt_core.counting.counter_wrappers import ScaledCounter
 from ctxopt_core.fitting.request_renderer import ChatRenderer
 from ctxopt_core.formats.openai_messages import OpenAIMessages
 from drawn_examples import examples
@@ -230,3 +231,27 @@ def test_l28_what_is_needed_is_enough_and_one_token_less_is_not(rows, found, dat
     with pytest.raises(ContextBudgetError) as caught:
         fit(given, limit_of(needed - 1), counter=O200K, **options)
     assert caught.value.needed == needed
+
+
+@pytest.mark.parametrize(
+    "counter",
+    [
+        counter_for("gemini-3-pro"),
+        counter_for("claude-sonnet-4-5"),
+        counter_for("mistral-7b"),
+        CallableCounter(lambda text: 3 * len(text)),
+        ScaledCounter(O200K, 2.5),
+    ],
+    ids=["gemini", "claude", "small_vocabulary", "three_a_letter", "scaled"],
+)
+@pytest.mark.parametrize(
+    "text", ["7" * 50, "12", "?", ". " * 20, '["a","b"]'], ids=["digits", "two", "one", "signs", "json"]
+)
+def test_l28_a13_a_counter_with_more_tokens_than_bytes_is_not_taken_to_fit_by_its_bytes(counter, text):
+    roles = ("user", "assistant") * 30
+    request = ContextRequest(history=[*(Message(role=role, content=text) for role in roles), user("Hello?")])
+    tokens = count_request(request, counter, ChatRenderer())
+    for limit in range(tokens - tokens // 10, tokens):
+        report = fit(request, ContextBudget(max_input_tokens=limit), counter=counter).report
+        assert not report.unchanged
+        assert report.tokens_after <= limit
