@@ -146,6 +146,15 @@ def test_t13_bytes_inside_a_block_are_never_counted_as_text(block: Any) -> None:
         ),
         pytest.param({**USE, "extras": {"signature": BASE64}}, id="signature of a call"),
         pytest.param({"type": "compaction", "encrypted_content": BASE64}, id="compaction"),
+        pytest.param(
+            {"type": "reasoning_content", "reasoning_content": {"redacted_content": BASE64}}, id="bedrock's redacted"
+        ),
+        pytest.param(
+            {"type": "reasoning_content", "reasoning_content": {"redactedContent": BASE64}}, id="bedrock's own spelling"
+        ),
+        pytest.param(
+            {"type": "reasoning", "reasoning": "", "extras": {"redacted_content": BASE64}}, id="standard redacted"
+        ),
     ],
 )
 def test_l13_sealed_content_has_an_allowance_by_its_length(block: Any) -> None:

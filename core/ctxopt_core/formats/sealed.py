@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ctxopt_core.messages.message import Attachment
 
-_SEALED_WORDS = ("signature", "encrypted")
+_SEALED_WORDS = ("signature", "encrypted", "redacted")
 _SEALED_TYPES = ("redacted", "encrypted")
 # Where the sealed text is no English, the figures are off as those of any estimate; only the provider can count it.
 _BYTES_PER_CHARACTER = 0.75  # bytes: base64 writes 3 of them in 4 characters, and encryption adds next to none
