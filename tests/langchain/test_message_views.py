@@ -19,7 +19,7 @@ from langchain_core.messages import (
     ToolMessageChunk,
 )
 
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.counting.counters import counter_for
 from independent_recount import count_text
 from langchain_ctxopt.message_views import LangChainMessages, view_of

@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 from ctxopt_core import TiktokenCounter
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.shortening.call_arguments import tokens_in_arguments
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 from langchain_ctxopt.message_views import shortened_item, view_of

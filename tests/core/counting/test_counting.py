@@ -9,7 +9,8 @@ from functools import partial
 import pytest
 
 from ctxopt_core import Attachment, ContextRequest, Message, ToolCall
-from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, CountedConversation, message_tokens
+from ctxopt_core.conversation.conversation import CountedConversation
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_REQUEST, message_tokens
 from ctxopt_core.counting.callable_counter import CallableCounter
 from ctxopt_core.counting.counter_wrappers import CappedCounter, ScaledCounter
 from ctxopt_core.counting.counters import counter_for

@@ -10,7 +10,7 @@ from mistral_common.protocol.instruct.request import ChatCompletionRequest
 
 from ctxopt_core import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
-from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST, message_tokens
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_REQUEST, message_tokens
 from ctxopt_core.messages.message import Message, ToolCall
 from ctxopt_core.models import model_ids
 from ctxopt_core.providers.rules import rules_of

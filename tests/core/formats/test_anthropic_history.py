@@ -26,7 +26,7 @@ from anthropic_rows import (
     words_of,
 )
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, HistoryPolicy, counter_for, fit, trim_history
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.formats.anthropic_messages import AnthropicMessages, fitted_anthropic, message_from_anthropic
 from ctxopt_core.shortening.shorten_message import shorten_message
 

@@ -8,7 +8,7 @@ import pytest
 
 from anthropic_rows import CACHED, IMAGE, answer, assistant, call, fit_anthropic, result, text, thinking, use, user
 from ctxopt_core import ContextBudget, ContextRequest, ToolCall, ToolResult, counter_for, fit
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.formats.anthropic_messages import (
     AnthropicMessages,
     anthropic_system_texts,

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from ctxopt_core import Attachment, CallableCounter, Message, ToolCall
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.formats.openai_messages import message_from_openai, plain_openai, role_of, shortened_openai
 from ctxopt_core.shortening.shorten_message import Shortened
 from shape_rows import data_uri

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core import TiktokenCounter, Trimming
-from ctxopt_core.conversation.conversation import CountedConversation, message_tokens
+from ctxopt_core.conversation.conversation import CountedConversation
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.formats.assembly import put_together
 from ctxopt_core.formats.content_blocks import take_apart
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai, message_from_openai, shortened_openai

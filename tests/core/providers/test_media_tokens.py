@@ -26,7 +26,7 @@ from ctxopt_core import (
     plan,
 )
 from ctxopt_core.budget.model_budget import counter_of
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.formats.anthropic_messages import AnthropicMessages
 from ctxopt_core.formats.openai_messages import OpenAIMessages, fitted_openai, message_from_openai
 from ctxopt_core.messages.message import ALLOWANCES, MediaFacts

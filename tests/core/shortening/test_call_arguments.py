@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core import Attachment, CallableCounter, Message, TiktokenCounter, ToolCall
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.fitting.fitted_context import shortened_message
 from ctxopt_core.shortening.call_arguments import shorten_arguments, shortest_arguments, tokens_in_arguments
 from ctxopt_core.shortening.shorten_message import shorten_message

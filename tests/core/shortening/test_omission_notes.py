@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core import CallableCounter, Message, TiktokenCounter, ToolResult, truncate
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.shortening.omission_notes import (
     LONGEST_LINE,
     NoteInPlace,

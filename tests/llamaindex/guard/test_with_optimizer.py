@@ -13,7 +13,7 @@ from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.tools import FunctionTool
 
 from ctxopt_core import ContextBudgetError
-from ctxopt_core.conversation.conversation import TOKENS_PER_REQUEST
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_REQUEST
 from ctxopt_core.providers.rules import rules_for
 from ctxopt_core.reports.fit_report import FitReport
 from llamaindex_chats import ENCODING, faults, long_chat

@@ -23,7 +23,7 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.core.llms import ChatMessage
 
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
 from llamaindex_ctxopt.messages.blocks import put_blocks_together, take_apart_blocks

@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import CacheControl, CachePoint, CitableBl
 from llama_index.core.llms import ChatMessage, MessageRole
 
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, FittedContext, fit
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.counting.counters import counter_for
 from drawn_examples import examples
 from fitted_rows import is_note

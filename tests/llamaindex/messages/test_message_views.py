@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ImageBlock, TextBlock, ThinkingBloc
 from llama_index.core.llms import ChatMessage, MessageRole
 
 from ctxopt_core import ContextBudget, ContextRequest, fit
-from ctxopt_core.conversation.conversation import message_tokens
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.messages.message import Message
 from llamaindex_ctxopt.messages.message_views import LlamaIndexMessages, placeholder_message, view_of

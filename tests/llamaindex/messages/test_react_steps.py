@@ -8,7 +8,8 @@ import pytest
 from llama_index.core.llms import ChatMessage, MessageRole
 
 from ctxopt_core import ContextBudget, ContextBudgetError, ContextRequest, FittedContext, HistoryPolicy, fit
-from ctxopt_core.conversation.conversation import CountedConversation, message_tokens
+from ctxopt_core.conversation.conversation import CountedConversation
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.conversation.turns import last_user_message, units_of
 from ctxopt_core.counting.counters import counter_for
 from ctxopt_core.shortening.shorten_message import Shortened
