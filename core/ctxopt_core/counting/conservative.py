@@ -10,8 +10,8 @@ out by kind, and the pattern that cuts a string into words cuts wherever one of 
 * `conservative_small` stands for those of 32,000 tokens, such as those of Mistral 7B and Llama 2. It was fitted to the
   two SentencePiece vocabularies of mistral-common.
 
-The ranks of the large one are the largest round ones at which no kind of text in the fit was counted below any of its
-vocabularies (docs/why.md, "Counting"). The small one is below for wide digits and single style sheets. Both are
+The ranks of the large one are round ones at which no text of the half that they were chosen on was counted below
+`o200k_base`, `cl100k_base` or Tekken (docs/why.md, "Counting"). The small one is below for wide digits and single style sheets. Both are
 estimates: there are texts that a vocabulary needs more tokens for.
 """
 
