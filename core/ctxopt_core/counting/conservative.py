@@ -11,8 +11,8 @@ out by kind, and the pattern that cuts a string into words cuts wherever one of 
   two SentencePiece vocabularies of mistral-common.
 
 The ranks of the large one are round ones at which no text of the half that they were chosen on was counted below
-`o200k_base`, `cl100k_base` or Tekken (docs/why.md, "Counting"). The small one is below for wide digits and single style sheets. Both are
-estimates: there are texts that a vocabulary needs more tokens for.
+`o200k_base`, `cl100k_base` or Tekken (docs/why.md, "Counting"). The small one is below for wide digits and single style
+sheets. Both are estimates: there are texts that a vocabulary needs more tokens for.
 """
 
 from __future__ import annotations
