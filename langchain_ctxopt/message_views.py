@@ -97,16 +97,17 @@ class LangChainMessages(LazyMessages[Any]):
             else:
                 yield _plain(item)
 
-    def last_compaction(self, start: int, stop: int) -> int | None:
-        """Return the index of the last item in [start, stop) with a provider's compaction; None where there is none."""
+    def last_compaction(self) -> int | None:
+        """Return the index of the last item with a compaction, as far back as system messages were sought."""
         # It is a block of the content, and most messages have a string there.
+        sought, items = self._sought, self.items
         blocks = [
             i
-            for i, item in enumerate(self.items[start:stop], start)
+            for i, item in enumerate(items[sought.start : sought.stop], sought.start)
             if type(item) is not HumanMessage
             and (type(item) is not AIMessage or type(item.__dict__["content"]) is not str)
         ]
-        return next((i for i in reversed(blocks) if _compacts(self.items[i])), None)
+        return next((i for i in reversed(blocks) if _compacts(items[i])), None)
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
