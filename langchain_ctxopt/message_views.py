@@ -111,6 +111,7 @@ class LangChainMessages(LazyMessages[Any]):
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
+        self._note_search(start, stop)
         # The class alone rules out most messages, in a tenth of the time that their role takes.
         window = self.items[start:stop]
         others = [i for i, kind in enumerate(map(type, window), start) if kind not in _NEVER_SYSTEM]

@@ -81,7 +81,7 @@ def test_m3_the_event_holds_figures_and_no_content() -> None:
     assert {str(figure) for figure in figures(data) if isinstance(figure, str)} == {
         "gpt-4o",
         "o200k_base",
-        "score",
+        "passages",
         "relevance",
     }
     assert sum(data["documents"].values()) == 9

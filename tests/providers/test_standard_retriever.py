@@ -31,7 +31,9 @@ class FittedPages(ContextualCompressionRetriever):
     """The compressor behind the retriever, with the number of pages as the suite sets it."""
 
     def __init__(self, k: int = 3, **more: Any) -> None:
-        compressor = ContextOptimizerCompressor(max_tokens=600, token_counter="o200k_base")
+        compressor = ContextOptimizerCompressor(
+            max_tokens=600, token_counter="o200k_base", documents={"selection": "score"}
+        )
         super().__init__(**{"base_compressor": compressor, "base_retriever": Pages(k=k), **more})
 
 

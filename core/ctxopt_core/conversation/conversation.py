@@ -20,8 +20,8 @@ from ctxopt_core.messages.message_views import (
 )
 from ctxopt_core.providers.rules import priced, rules_of
 
-# Messages at either end that are searched for system messages and for a compaction. In a conversation of 100,000
-# messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
+# Messages at either end that are searched for system messages, and at the end for a compaction. In a conversation of
+# 100,000 messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
@@ -58,9 +58,7 @@ class CountedConversation:
         self.special: set[int] = set()
         self.results_omitted: frozenset[int] = frozenset()
         self._blank: set[int] = set()
-        self._searched = _searched_parts(len(self._views))
-        self.systems = tuple(i for part in self._searched for i in self._views.system_indices(part.start, part.stop))
-        self.system_scan_bounded = len(self._searched) > 1
+        self.systems, self.system_scan_bounded = self._find_systems()
 
     def __len__(self) -> int:
         return len(self._views)
@@ -162,10 +160,7 @@ class CountedConversation:
 
     def last_compaction(self) -> int | None:
         """Return the index of the last message with a provider's compaction, sought where system messages are."""
-        if not isinstance(self._views, LazyMessages):
-            return None
-        found = (self._views.last_compaction(part.start, part.stop) for part in reversed(self._searched))
-        return next((index for index in found if index is not None), None)
+        return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield (role, text) of each message before `stop` that has nothing else, else None; newest first."""
@@ -280,12 +275,13 @@ class CountedConversation:
         found = self._overheads[role] = TOKENS_PER_MESSAGE + self._count(role)
         return found
 
-
-def _searched_parts(length: int) -> tuple[range, ...]:
-    """Return the messages that are searched for system messages: all, or the two ends of a long conversation."""
-    if length <= SYSTEM_SCAN_HEAD + SYSTEM_SCAN_TAIL:
-        return (range(length),)
-    return range(SYSTEM_SCAN_HEAD), range(length - SYSTEM_SCAN_TAIL, length)
+    def _find_systems(self) -> tuple[tuple[int, ...], bool]:
+        length = len(self._views)
+        if length <= SYSTEM_SCAN_HEAD + SYSTEM_SCAN_TAIL:
+            return tuple(self._views.system_indices(0, length)), False
+        head = self._views.system_indices(0, SYSTEM_SCAN_HEAD)
+        tail = self._views.system_indices(length - SYSTEM_SCAN_TAIL, length)
+        return (*head, *tail), True
 
 
 class Peek(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, starmap
@@ -75,7 +76,7 @@ def rank(
     ranking = ranked_by_score(documents, indices, score_order=score_order, ranked_by=ranked_by)
     relevance = _relevance(documents, indices, terms, scorer)
     by_relevance = sorted(ranking.order, key=lambda index: -relevance[index])
-    if not ranking.is_scored and not _agree(ranking.order, by_relevance):
+    if not ranking.is_scored and not _agree(ranking.order, relevance):
         return replace(ranking, order=tuple(by_relevance), relevance=MappingProxyType(relevance))
     merit = {index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(ranking.order)}
     for place, index in enumerate(by_relevance):
@@ -85,19 +86,22 @@ def rank(
     return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance))
 
 
-def _agree(came: Sequence[int], by_relevance: Sequence[int]) -> bool:
+def _agree(came: Sequence[int], relevance: Mapping[int, float]) -> bool:
     """Return whether documents without scores came in an order that cannot be chance, given their relevance.
 
     Most retrievers return the best first and no scores. The rank correlation (Spearman 1904) of such an order with the
     relevance, times the root of the number of documents less one, is about normally distributed if the order is chance.
+    Equal relevance has the mean of its ranks.
     """
     count = len(came)
     if count < _FEWEST_RERANKED:
         return False
-    place = {index: n for n, index in enumerate(by_relevance)}
-    distance = sum((n - place[index]) ** 2 for n, index in enumerate(came))
-    correlation = 1.0 - 6.0 * distance / (count * (count * count - 1))
-    return correlation * math.sqrt(count - 1) >= _CHANCE
+    values = sorted(-relevance[index] for index in came)
+    ranks = [(bisect_left(values, -relevance[i]) + bisect_right(values, -relevance[i]) - 1) / 2 for i in came]
+    middle = (count - 1) / 2
+    together = math.fsum((n - middle) * (rank - middle) for n, rank in enumerate(ranks))
+    spread = math.fsum((rank - middle) ** 2 for rank in ranks) * (count**3 - count) / 12
+    return spread > 0.0 and together / math.sqrt(spread) * math.sqrt(count - 1) >= _CHANCE
 
 
 def ranked_by_score(

@@ -56,7 +56,7 @@ class LazyMessages(Generic[Item]):
             there is none.
     """
 
-    __slots__ = ("_compacts", "_plain", "_role", "_view", "items")
+    __slots__ = ("_compacts", "_plain", "_role", "_sought", "_view", "items")
 
     def __init__(
         self,
@@ -68,6 +68,7 @@ class LazyMessages(Generic[Item]):
     ) -> None:
         self.items = items
         self._view, self._plain, self._role, self._compacts = view, plain, role, compacts
+        self._sought = range(0)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -92,15 +93,24 @@ class LazyMessages(Generic[Item]):
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
+        self._note_search(start, stop)
         role, items = self._role, self.items
         return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
 
-    def last_compaction(self, start: int, stop: int) -> int | None:
-        """Return the index of the last item in [start, stop) with a provider's compaction; None where there is none."""
+    def last_compaction(self) -> int | None:
+        """Return the index of the last item with a provider's compaction, as far back as system messages were sought.
+
+        It is None where there is none. Views that are not searched for system messages are not searched for it either.
+        """
         compacts, items = self._compacts, self.items
         if compacts is None:
             return None
-        return next((i for i in range(stop - 1, start - 1, -1) if compacts(items[i])), None)
+        return next((i for i in reversed(self._sought) if compacts(items[i])), None)
+
+    def _note_search(self, start: int, stop: int) -> None:
+        """Remember the longest range in which system messages were sought; it ends with the last item."""
+        if stop - start > len(self._sought):
+            self._sought = range(start, stop)
 
 
 class MessageViewsFrom:

@@ -217,7 +217,8 @@ for model in ("gpt-4", "gpt-4o", "claude-3-haiku-20240307"):
     memory.set([ChatMessage(role=("user", "assistant")[i % 2], content="The log. " * 90) for i in range(40)])
     nodes = [NodeWithScore(node=TextNode(text=f"Page {i}. " + "The ferry. " * 90)) for i in range(20)]
     kept = optimizer.postprocessor().postprocess_nodes(nodes, query_str="Which page?")
-    print(len(kept) < 20, len(memory.get(input="Which page?")) < 40)
+    characters = [sum(len(item.get_content()) for item in items) for items in (kept, nodes)]
+    print(characters[0] < characters[1], len(memory.get(input="Which page?")) < 40)
 """
 
 
