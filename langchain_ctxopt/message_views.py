@@ -98,16 +98,19 @@ class LangChainMessages(LazyMessages[Any]):
                 yield _plain(item)
 
     def last_compaction(self) -> int | None:
-        """Return the index of the last item with a compaction, as far back as system messages were sought."""
+        """Return the index of the last item with a compaction, of those where system messages were sought."""
+        found = (self._last_compaction_in(part) for part in (self._sought, self._sought_first))
+        return next((index for index in found if index is not None), None)
+
+    def _last_compaction_in(self, part: range) -> int | None:
         # It is a block of the content, and most messages have a string there.
-        sought, items = self._sought, self.items
         blocks = [
             i
-            for i, item in enumerate(items[sought.start : sought.stop], sought.start)
+            for i, item in enumerate(self.items[part.start : part.stop], part.start)
             if type(item) is not HumanMessage
             and (type(item) is not AIMessage or type(item.__dict__["content"]) is not str)
         ]
-        return next((i for i in reversed(blocks) if _compacts(items[i])), None)
+        return next((i for i in reversed(blocks) if _compacts(self.items[i])), None)
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""

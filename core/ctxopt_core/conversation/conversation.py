@@ -20,8 +20,8 @@ from ctxopt_core.messages.message_views import (
 )
 from ctxopt_core.providers.rules import priced, rules_of
 
-# Messages at either end that are searched for system messages, and at the end for a compaction. In a conversation of
-# 100,000 messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
+# Messages at either end that are searched for system messages and for a compaction. In a conversation of 100,000
+# messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two

@@ -56,7 +56,7 @@ class LazyMessages(Generic[Item]):
             there is none.
     """
 
-    __slots__ = ("_compacts", "_plain", "_role", "_sought", "_view", "items")
+    __slots__ = ("_compacts", "_plain", "_role", "_sought", "_sought_first", "_view", "items")
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class LazyMessages(Generic[Item]):
     ) -> None:
         self.items = items
         self._view, self._plain, self._role, self._compacts = view, plain, role, compacts
-        self._sought = range(0)
+        self._sought = self._sought_first = range(0)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -98,19 +98,25 @@ class LazyMessages(Generic[Item]):
         return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
 
     def last_compaction(self) -> int | None:
-        """Return the index of the last item with a provider's compaction, as far back as system messages were sought.
+        """Return the index of the last item with a provider's compaction, of those where system messages were sought.
 
         It is None where there is none. Views that are not searched for system messages are not searched for it either.
         """
         compacts, items = self._compacts, self.items
         if compacts is None:
             return None
-        return next((i for i in reversed(self._sought) if compacts(items[i])), None)
+        parts = (self._sought,) if self._sought == self._sought_first else (self._sought, self._sought_first)
+        return next((i for part in parts for i in reversed(part) if compacts(items[i])), None)
 
     def _note_search(self, start: int, stop: int) -> None:
-        """Remember the longest range in which system messages were sought; it ends with the last item."""
+        """Remember where system messages were sought: the longest range, which ends with the last item, and the first.
+
+        They are one and the same where all items are searched.
+        """
         if stop - start > len(self._sought):
             self._sought = range(start, stop)
+        if start == 0 and stop > len(self._sought_first):
+            self._sought_first = range(stop)
 
 
 class MessageViewsFrom:

@@ -161,3 +161,13 @@ def test_l19_a_compaction_item_of_the_responses_api_stays_first(name):
     assert left[-1] is items[-1]
     assert 2 < len(left) < len(items)
     assert not any(one is old for one in left for old in items[:20])
+
+
+@pytest.mark.parametrize("at", [0, 60], ids=["first", "near_the_beginning"])
+@pytest.mark.parametrize("name", ["auto", "turns", "sliding_window"])
+def test_l19_a_compaction_at_the_beginning_of_a_very_long_conversation_stays_first(name, at):
+    item = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c2Vh" * 200}
+    items = [*turns(30, "a")[:at], item, *turns(2600, "b"), said("user", "And now?")]
+    trimming = trim_history(ResponsesMessages(items), 400, WORDS, policy=POLICIES[name])
+
+    assert fitted_responses(items, trimming)[0] is item
