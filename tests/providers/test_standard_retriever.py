@@ -24,16 +24,17 @@ class Pages(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        return [Document(f"Page {number}. " + PAGE * 30, id=str(number)) for number in range(k or self.k)]
+        return [
+            Document(f"Pier {number} has lanterns. " + PAGE * 9 + f"Snow fell on pier {number}. " * 9, id=str(number))
+            for number in range(k or self.k)
+        ]
 
 
 class FittedPages(ContextualCompressionRetriever):
     """The compressor behind the retriever, with the number of pages as the suite sets it."""
 
     def __init__(self, k: int = 3, **more: Any) -> None:
-        compressor = ContextOptimizerCompressor(
-            max_tokens=600, token_counter="o200k_base", documents={"selection": "score"}
-        )
+        compressor = ContextOptimizerCompressor(max_tokens=600, token_counter="o200k_base")
         super().__init__(**{"base_compressor": compressor, "base_retriever": Pages(k=k), **more})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, starmap
@@ -26,7 +25,6 @@ RankedBy = Literal["auto", "score", "given"]
 _RANK_OFFSET = 3
 _RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
 _FEWEST_RERANKED = 4  # documents: the order of fewer says little against their scores, since chance may have left it
-_CHANCE = 1.645  # standard deviations that chance reaches once in twenty times
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -69,14 +67,13 @@ def rank(
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
     retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
-    relevance alone decides, unless the order of arrival, which is that of `indices`, agrees with it better than chance
-    would: then it is a retriever's. Without a query the order of arrival decides. BM25 scores the
+    relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 scores the
     relevance if no scorer does. Where the order of arrival is the ranking, it takes the place of the scores.
     """
     ranking = ranked_by_score(documents, indices, score_order=score_order, ranked_by=ranked_by)
     relevance = _relevance(documents, indices, terms, scorer)
     by_relevance = sorted(ranking.order, key=lambda index: -relevance[index])
-    if not ranking.is_scored and not _agree(ranking.order, relevance):
+    if not ranking.is_scored:
         return replace(ranking, order=tuple(by_relevance), relevance=MappingProxyType(relevance))
     merit = {index: 1.0 / (_RANK_OFFSET + place) for place, index in enumerate(ranking.order)}
     for place, index in enumerate(by_relevance):
@@ -84,24 +81,6 @@ def rank(
             merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)
     order = sorted(merit, key=lambda index: -merit[index])
     return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance))
-
-
-def _agree(came: Sequence[int], relevance: Mapping[int, float]) -> bool:
-    """Return whether documents without scores came in an order that cannot be chance, given their relevance.
-
-    Most retrievers return the best first and no scores. The rank correlation (Spearman 1904) of such an order with the
-    relevance, times the root of the number of documents less one, is about normally distributed if the order is chance.
-    Equal relevance has the mean of its ranks.
-    """
-    count = len(came)
-    if count < _FEWEST_RERANKED:
-        return False
-    values = sorted(-relevance[index] for index in came)
-    ranks = [(bisect_left(values, -relevance[i]) + bisect_right(values, -relevance[i]) - 1) / 2 for i in came]
-    middle = (count - 1) / 2
-    together = math.fsum((n - middle) * (rank - middle) for n, rank in enumerate(ranks))
-    spread = math.fsum((rank - middle) ** 2 for rank in ranks) * (count**3 - count) / 12
-    return spread > 0.0 and together / math.sqrt(spread) * math.sqrt(count - 1) >= _CHANCE
 
 
 def ranked_by_score(
