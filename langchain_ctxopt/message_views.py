@@ -99,7 +99,7 @@ class LangChainMessages(LazyMessages[Any]):
 
     def last_compaction(self) -> int | None:
         """Return the index of the last item with a compaction, of those where system messages were sought."""
-        found = (self._last_compaction_in(part) for part in (self._sought, self._sought_first))
+        found = (self._last_compaction_in(part) for part in self._searched)
         return next((index for index in found if index is not None), None)
 
     def _last_compaction_in(self, part: range) -> int | None:

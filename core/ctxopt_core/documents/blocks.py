@@ -30,7 +30,7 @@ _RULE = re.compile(r"\s*\|?[\s:|+=-]*-{2}[\s:|+=-]*")
 _ITEM = re.compile(r"\s*(?:[-*•·‣▪◦–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
 _OPENERS = (":", "{", "[", "(", "：", "->", "=>")  # ends of a line that announces what follows
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।", "؟", "۔")
-_known: TextCache[Blocks] = TextCache()
+_known: TextCache[tuple[tuple[Unit, ...], Blocks]] = TextCache()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,13 @@ def blocks_of(text: str, units: Sequence[Unit]) -> Blocks:
     if len(units) < 2 or "\n" not in text:
         return NO_BLOCKS
     known = _known.get(text)
-    if known is None:
-        known = _found(text, units)
-        links = sum(map(len, known.lead_ins.values())) + len(known.lead_ins) + len(known.tables)
-        _known.store(text, known, sys.getsizeof(text) + _BYTES_PER_LINK * links)
-    return known
+    # A very long text has other units for another query.
+    if known is not None and known[0] == tuple(units):
+        return known[1]
+    found = _found(text, units)
+    links = sum(map(len, found.lead_ins.values())) + len(found.lead_ins) + len(found.tables)
+    _known.store(text, (tuple(units), found), sys.getsizeof(text) + _BYTES_PER_LINK * links)
+    return found
 
 
 def _found(text: str, units: Sequence[Unit]) -> Blocks:

@@ -40,11 +40,14 @@ class PartialDocument:
     match: Sequence[float] = ()
     scores: Sequence[float] = ()
     chosen: set[int] = field(default_factory=set)
+    _blocks: Blocks | None = field(default=None, init=False, repr=False)
 
     @property
     def blocks(self) -> Blocks:
-        """Which of its units belong together."""
-        return blocks_of(self.text, self.units)
+        """Which of its units belong together; this is looked for when it is first asked for."""
+        if self._blocks is None:
+            self._blocks = blocks_of(self.text, self.units)
+        return self._blocks
 
     def missing(self) -> list[int]:
         """Return the units that are not chosen."""

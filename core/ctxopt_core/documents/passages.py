@@ -186,9 +186,16 @@ class Passages:
         missing = part.missing() if part.chosen else []
         if missing and part.characters(missing) <= _NEARLY_WHOLE * len(part.text):
             yield tuple(missing)
-        table = [n for n in part.blocks.tables.get(least[-1], ()) if n not in part.chosen]
-        if len(table) > 1 and sum(self._count(part, n) for n in table) <= self._largest_table:
-            yield tuple(sorted({*table, *least}))
+        table = part.blocks.tables.get(least[-1], range(0))
+        if len(table) > 1 and self._cost_of_table(part, table) <= self._largest_table:
+            yield tuple(sorted({*least, *(n for n in table if n not in part.chosen)}))
+
+    def _cost_of_table(self, part: PartialDocument, table: range) -> int:
+        """Return the tokens of a table; one of too many characters is not counted, since each row asks for it."""
+        characters = part.units[table[-1]].stop - part.units[table[0]].start
+        if part.copies * characters > self._largest_table * _CHARACTERS_PER_TOKEN:
+            return self._largest_table + 1
+        return sum(self._count(part, number) for number in table if number not in part.chosen)
 
     def _choose(self, part: PartialDocument, group: tuple[int, ...]) -> None:
         part.chosen.update(group)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 
 from ctxopt_core.documents.partial_document import PartialDocument
-from ctxopt_core.documents.second_hop import SUBJECT_TERMS, links
+from ctxopt_core.documents.second_hop import links
 from ctxopt_core.relevance.bm25 import bm25_of_counts, inverse_frequencies
-from ctxopt_core.relevance.feedback import TermLists
+from ctxopt_core.relevance.term_lists import TermLists
 
-# The weights are relative to the best BM25 score of a unit, which is 1.0. They were chosen by leaving out one set of
-# documents at a time. docs/algorithm.md says what each of them is for, docs/benchmarks.md what is kept with them.
+# The weights are relative to the best BM25 score of a unit, which is 1.0. docs/algorithm.md says what each of them is
+# for, docs/why.md how they were chosen, docs/benchmarks.md what is kept with them.
 _PHRASE_WEIGHT = 0.1  # of the unit that has most neighboring words of the query as neighbors
 _CONTEXT = 0.8  # share of a neighbor's score in a very long text; 1.0 would not tell neighbors apart
 _CONTEXT_UNITS = 10  # units of the document that has half of that share
 _DOCUMENT_WEIGHT = 0.35  # of the most relevant document
 _RANK_WEIGHT = 0.35  # of the document that ranks first
 _RANK_OFFSET = 2  # places after which the rank has half of its weight
+_SUBJECT_TERMS = 8  # first terms of a document: where most texts, and chunks with a title, say what they are about
 _SUBJECT_WEIGHT = 0.1  # of the document whose subject the query names best
 _LINK_WEIGHT = 0.4  # of the document whose subject the best unit names
 _LEAD_WEIGHT = 0.15  # of the first unit of a document
@@ -47,14 +48,16 @@ def score_units(
     and `relevance`, that of each document, are from 0.0 to 1.0.
     """
     terms = [part.terms for part in parts]
-    scores = _word_scores([unit for document in terms for unit in document], weights)
+    units = TermLists([unit for document in terms for unit in document])
+    subjects = [frozenset(islice(chain.from_iterable(document), _SUBJECT_TERMS)) for document in terms]
+    scores = _word_scores(units, weights)
     if similarities:
         share = _SCORER_SHARE
         scores = [(1.0 - share) * own + share * similar for own, similar in zip(scores, similarities, strict=True)]
     of_units = iter(scores)
     own_scores = [list(islice(of_units, len(document))) for document in terms]
-    linked = links(terms, own_scores, weights)
-    asked = _named_by_query(terms, weights)
+    linked = links(terms, own_scores, subjects, units, asked=weights)
+    asked = _named_by_query(subjects, units, weights)
     for part, own, link, named in zip(parts, own_scores, linked, asked, strict=True):
         part.match = _with_context(own or [0.0] * len(part.units))
         prior = _DOCUMENT_WEIGHT * relevance.get(part.index, 0.0) + _SUBJECT_WEIGHT * named + _LINK_WEIGHT * link
@@ -63,11 +66,10 @@ def score_units(
         part.scores = [match + prior + (0.0 if number else lead) for number, match in enumerate(part.match)]
 
 
-def _word_scores(units: Sequence[Sequence[str]], weights: Mapping[str, float]) -> list[float]:
+def _word_scores(units: TermLists, weights: Mapping[str, float]) -> list[float]:
     """Return the score of each unit by the words of the query, 1.0 for the best."""
-    texts = TermLists(units)
-    scores = _relative(bm25_of_counts(weights, texts.counts(weights), texts.lengths))
-    phrases = _relative(_phrases(units, scores, weights))
+    scores = _relative(bm25_of_counts(weights, units.counts(weights), units.lengths))
+    phrases = _relative(_phrases(units.texts, scores, weights))
     return _relative([score + _PHRASE_WEIGHT * phrase for score, phrase in zip(scores, phrases, strict=True)])
 
 
@@ -81,11 +83,9 @@ def _phrases(units: Sequence[Sequence[str]], scores: Sequence[float], weights: M
         yield sum([values[pair] for pair in pairwise(unit) if pair in values]) if found else 0.0
 
 
-def _named_by_query(documents: Sequence[Sequence[Sequence[str]]], weights: Mapping[str, float]) -> list[float]:
+def _named_by_query(subjects: Sequence[Collection[str]], units: TermLists, weights: Mapping[str, float]) -> list[float]:
     """Return how much of the query the first words of each document are, 1.0 for the most."""
-    units = TermLists([unit for document in documents for unit in document])
     rare = inverse_frequencies(units.holding(weights), len(units.lengths))
-    subjects = (frozenset(islice(chain.from_iterable(document), SUBJECT_TERMS)) for document in documents)
     return _relative(math.fsum(weights[t] * rare[t] for t in subject if t in weights) for subject in subjects)
 
 

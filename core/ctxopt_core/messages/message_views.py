@@ -105,8 +105,12 @@ class LazyMessages(Generic[Item]):
         compacts, items = self._compacts, self.items
         if compacts is None:
             return None
-        parts = (self._sought,) if self._sought == self._sought_first else (self._sought, self._sought_first)
-        return next((i for part in parts for i in reversed(part) if compacts(items[i])), None)
+        return next((i for part in self._searched for i in reversed(part) if compacts(items[i])), None)
+
+    @property
+    def _searched(self) -> tuple[range, ...]:
+        """Where system messages were sought, the newest part first, each once."""
+        return (self._sought,) if self._sought == self._sought_first else (self._sought, self._sought_first)
 
     def _note_search(self, start: int, stop: int) -> None:
         """Remember where system messages were sought: the longest range, which ends with the last item, and the first.

@@ -1,1 +1,1 @@
-"""Relevance scores: BM25, feedback, embeddings, and the protocol of a scorer."""
+"""Relevance scores: BM25, embeddings, and the protocol of a scorer."""

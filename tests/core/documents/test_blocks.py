@@ -134,6 +134,18 @@ def test_a_large_table_gives_rows():
     assert BARS not in kept
 
 
+def test_a_text_that_is_read_in_part_has_the_blocks_of_what_was_read():
+    text = "\n".join([*(f"Record {n} of the mill tells of snow." for n in range(300)), BARS, PROSE])
+    cold = text + " Once more."
+    (all_of_it, _), (some, _) = read_units(text, {}, 10**6), read_units(text, {"kiln": 1.0}, 4_000)
+    assert len(some) < len(all_of_it)
+
+    blocks_of(text, all_of_it)
+
+    assert blocks_of(text, some).tables == blocks_of(cold, read_units(cold, {"kiln": 1.0}, 4_000)[0]).tables
+    assert blocks_of(text, all_of_it).tables != blocks_of(text, some).tables
+
+
 def test_what_is_nearly_whole_stays_whole():
     texts = [
         " ".join(f"The kiln cracked in the month {n}." for n in range(1, 11)) + " It snowed on the hill.",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 import tracemalloc
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxopt_core.relevance.bm25 import bm25_scorer, counted_terms, tokenize
-from ctxopt_core.relevance.feedback import CountedTexts, TermLists, bm25_with_feedback
+from ctxopt_core.relevance.term_lists import TermLists
 from ctxopt_core.runtime.text_cache import TextCache
 from hostile_text import hostile_text
 
@@ -57,36 +58,14 @@ def test_words_without_end_are_not_kept_in_memory():
     assert kept < 100_000
 
 
-@pytest.mark.parametrize(
-    ("word", "is_source"), [("zanthir", True), ("1902", False), ("the", False)], ids=["rare", "a number", "usual"]
-)
-def test_numbers_and_usual_words_are_not_taken_for_what_a_query_is_about(word, is_source):
-    texts = [f"kiln {word}", f"damp {word}", "a lamp on a pier"]
-    scores = bm25_with_feedback({"kiln": 1.0}, CountedTexts(texts), best_texts=1, feedback_weight=0.5)
-    assert (scores[1] > 0) is is_source
+@given(query=st.text("abc ", max_size=20), texts=st.lists(st.text("abcdefg 1", max_size=40), max_size=8))
+def test_lists_of_terms_know_what_counted_terms_know(query, texts):
+    wanted = dict.fromkeys(tokenize(query), 1.0)
+    units, counted = TermLists(list(map(tokenize, texts))), list(map(counted_terms, texts))
 
-
-@given(
-    query=st.text("abc ", max_size=20),
-    texts=st.lists(st.text("abcdefg 1", max_size=40), max_size=8),
-    best=st.integers(0, 5),
-)
-def test_messages_score_what_their_terms_score_with_feedback(query, texts, best):
-    weights = dict.fromkeys(tokenize(query), 1.0)
-    chosen = {"best_texts": best, "feedback_weight": 0.5}
-    counted, listed = CountedTexts(texts), TermLists(list(map(tokenize, texts)))
-    assert bm25_with_feedback(weights, counted, **chosen) == bm25_with_feedback(weights, listed, **chosen)
-
-
-def test_feedback_finds_a_text_by_a_word_that_the_query_does_not_name():
-    texts = ["the kiln cracked at zanthir", "zanthir was damp", "a lamp on a pier"]
-    weights = {"kiln": 1.0}
-    without = bm25_with_feedback(weights, CountedTexts(texts), best_texts=0, feedback_weight=0.5)
-    found = bm25_with_feedback(weights, CountedTexts(texts), best_texts=1, feedback_weight=0.5)
-    assert [score > 0 for score in without] == [True, False, False]
-    assert [score > 0 for score in found] == [True, True, False]
-    # Texts that have nothing of the query are no source of further words, however many may be.
-    assert bm25_with_feedback(weights, CountedTexts(texts), best_texts=3, feedback_weight=0.5) == found
+    assert units.lengths == [text.length for text in counted]
+    assert units.counts(wanted) == [{t: text.counts[t] for t in wanted if t in text.counts} for text in counted]
+    assert units.holding(wanted) == Counter(t for text in counted for t in text.counts if t in wanted)
 
 
 def test_scores_are_those_of_the_formula():
