@@ -107,7 +107,7 @@ class Packer:
         which the reading order is made.
         """
         self._order, self._reading, self._counted = ranking.order, reading, None
-        self._passages = self._passages_of(terms, ranking.relevance)
+        self._passages = self._passages_of(terms, ranking)
         share = None
         if selection == "score":
             if self.policy.passages and self._order:
@@ -125,9 +125,9 @@ class Packer:
             self._fill()
         return share
 
-    def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
+    def _passages_of(self, terms: QueryTerms, ranking: Ranking) -> Passages:
         marker, scorer = self.policy.gap_marker, self.policy.scorer
-        return Passages(self.costs, self._counter, terms, relevance, budget=self._budget, marker=marker, scorer=scorer)
+        return Passages(self.costs, self._counter, terms, ranking, budget=self._budget, marker=marker, scorer=scorer)
 
     @property
     def _places_left(self) -> int:

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import Literal
 
 from ctxopt_core.documents.document import Document
+from ctxopt_core.documents.score_values import ScoreOrder, values_of
 from ctxopt_core.relevance.bm25 import scanned_bm25
 from ctxopt_core.relevance.query_terms import QueryTerms
 from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
 
-ScoreOrder = Literal["higher", "lower"]
 ReadingOrder = Literal["auto", "score", "original", "edges"]
 RankedBy = Literal["auto", "score", "given"]
 # Places that are added to a rank before it is inverted: the larger, the less the first places outweigh the others.
@@ -38,6 +38,7 @@ class Ranking:
         by_score: The same by score alone; as they came where that is the ranking.
         scores: What each document ranks by, beside its relevance: its score, or a number that falls with its position
             where the order in which they came is the ranking. None for a document without a score.
+        worth: What the score of each is worth, from 0.0 to 1.0 for the best; nothing where no document has a score.
         inferred: Whether the order in which they came was found to be the ranking, although scores say another one.
     """
 
@@ -45,6 +46,7 @@ class Ranking:
     relevance: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
     by_score: tuple[int, ...] = field(default=(), compare=False)
     scores: Mapping[int, float | None] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    worth: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     inferred: bool = field(default=False, compare=False)
 
     @property
@@ -80,7 +82,10 @@ def rank(
         if relevance[index] > 0.0:
             merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)
     order = sorted(merit, key=lambda index: -merit[index])
-    return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance))
+    worth = _worth(ranking.scores, score_order)
+    return replace(
+        ranking, order=tuple(order), relevance=MappingProxyType(relevance), worth=MappingProxyType(worth)
+    )
 
 
 def ranked_by_score(
@@ -94,6 +99,12 @@ def ranked_by_score(
         scores = dict(zip(indices, map(float, places if score_order == "lower" else reversed(places)), strict=True))
     order = _by_score(scores, score_order)
     return Ranking(order=order, by_score=order, scores=MappingProxyType(scores), inferred=inferred)
+
+
+def _worth(scores: Mapping[int, float | None], order: ScoreOrder) -> dict[int, float]:
+    values = values_of(list(scores.values()), order)
+    best = max(values, default=0.0) or 1.0
+    return {index: value / best for index, value in zip(scores, values, strict=True)}
 
 
 def _by_score(scores: Mapping[int, float | None], order: ScoreOrder) -> tuple[int, ...]:
