@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.duplicates import contained

@@ -83,9 +83,7 @@ def rank(
             merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)
     order = sorted(merit, key=lambda index: -merit[index])
     worth = _worth(ranking.scores, score_order)
-    return replace(
-        ranking, order=tuple(order), relevance=MappingProxyType(relevance), worth=MappingProxyType(worth)
-    )
+    return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance), worth=MappingProxyType(worth))
 
 
 def ranked_by_score(

@@ -48,8 +48,8 @@ def score_units(
     4. up to 0.4 if the best units of other documents name that subject, and as much again for the first unit;
     5. 0.15 for the first unit of a document, which as a rule says what it is about.
 
-    If there are `similarities`, the scores of all units by a custom scorer from 0.0 to 1.0, they make up 0.3 of the first
-    summand.
+    If there are `similarities`, the scores of all units by a custom scorer from 0.0 to 1.0, they make up 0.3 of the
+    first summand.
     """
     terms = [part.terms for part in parts]
     units = TermLists([unit for document in terms for unit in document])
@@ -64,8 +64,8 @@ def score_units(
     asked = _named_by_query(subjects, units, weights)
     for part, own, link, named in zip(parts, own_scores, linked, asked, strict=True):
         part.match = _with_context(own or [0.0] * len(part.units))
-        prior = _DOCUMENT_WEIGHT * ranking.relevance.get(part.index, 0.0) + _SUBJECT_WEIGHT * named + _LINK_WEIGHT * link
-        prior += _RANK_WEIGHT * _standing(part, ranking)
+        prior = _DOCUMENT_WEIGHT * ranking.relevance.get(part.index, 0.0) + _RANK_WEIGHT * _standing(part, ranking)
+        prior += _SUBJECT_WEIGHT * named + _LINK_WEIGHT * link
         lead = _LEAD_WEIGHT + _LINKED_LEAD_WEIGHT * link
         part.scores = [match + prior + (0.0 if number else lead) for number, match in enumerate(part.match)]
 
