@@ -42,7 +42,7 @@ class Packer:
         self._reading: Sequence[int] = ()
         self._whole: set[int] = set()
         self._stitching = Stitching()
-        self._passages = self._passages_of(QueryTerms(), {})
+        self._passages = self._passages_of(QueryTerms(), Ranking())
         self._cut: dict[int, str] = {}
         self._counted: tuple[tuple[object, ...], int] | None = None
         self.repeated: set[int] = set()

@@ -12,7 +12,7 @@ from ctxopt_core.documents.ranking import Ranking
 from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.documents.unit_scores import score_units
 from ctxopt_core.relevance.query_terms import QueryTerms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, standing_out
 
 # The characters that are read bound the time, since reading costs more than counting: a packing reads a few times what
 # fits. Reading less loses evidence in documents of lower rank.
@@ -257,7 +257,7 @@ class Passages:
         texts = [part.text[unit.start : unit.stop] for part in parts for unit in part.units]
         if self._scorer is None or not self._weights or not texts:
             return ()
-        return rescale(call_scorer(self._scorer, self._terms.text, texts))
+        return standing_out(call_scorer(self._scorer, self._terms.text, texts))
 
     def _is_repeated(self, part: PartialDocument, number: int) -> bool:
         """Return whether a whole document, or a chosen unit of another one, has the same words."""

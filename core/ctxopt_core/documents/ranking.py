@@ -16,7 +16,7 @@ from ctxopt_core.documents.document import Document
 from ctxopt_core.documents.score_values import ScoreOrder, values_of
 from ctxopt_core.relevance.bm25 import scanned_bm25
 from ctxopt_core.relevance.query_terms import QueryTerms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale, standing_out
 
 ReadingOrder = Literal["auto", "score", "original", "edges"]
 RankedBy = Literal["auto", "score", "given"]
@@ -69,8 +69,9 @@ def rank(
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
     retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
-    relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 scores the
-    relevance if no scorer does. Where the order of arrival is the ranking, it takes the place of the scores.
+    relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 is the
+    relevance; with a scorer half of it is how much its scores stand out. Where the order of arrival is the ranking, it
+    takes the place of the scores.
     """
     ranking = ranked_by_score(documents, indices, score_order=score_order, ranked_by=ranked_by)
     relevance = _relevance(documents, indices, terms, scorer)
@@ -185,8 +186,10 @@ def _relevance(
     documents: Sequence[Document], indices: Sequence[int], terms: QueryTerms, scorer: Scorer | None
 ) -> dict[int, float]:
     texts = [documents[index].text or "" for index in indices]
-    if scorer is None or not terms.text.strip() or not texts:
-        scores = scanned_bm25(terms.weights, texts)
-    else:
-        scores = call_scorer(scorer, terms.text, texts)
-    return dict(zip(indices, rescale(scores), strict=True))
+    found = rescale(scanned_bm25(terms.weights, texts))
+    if scorer is not None and terms.text.strip() and texts:
+        similar = standing_out(call_scorer(scorer, terms.text, texts))
+        both = [own + other for own, other in zip(found, similar, strict=True)]
+        best = max(both) or 1.0
+        found = [value / best for value in both]
+    return dict(zip(indices, found, strict=True))
