@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, compress, islice, repeat
+from typing import NamedTuple
 
 from ctxopt_core.relevance.bm25 import fold, is_unspaced, terms_of_word, words
 from ctxopt_core.relevance.stems import SHORTEST_STEM, stem_prefix, stems_of_bytes
@@ -16,9 +17,10 @@ from ctxopt_core.runtime.text_cache import BoundedCache
 BLOCK_TEXTS = 256
 # Texts in a block at the end of a conversation that grows: few, since a block is made anew when one is added to it.
 TAIL_TEXTS = 32
-INDEX_BYTES = 64 * 1024 * 1024  # bytes of all blocks with their texts: ten conversations of 1.5 million characters
+INDEX_BYTES = 64 * 1024 * 1024  # bytes of all blocks with their texts: eight conversations of 1.5 million characters
 _MOST_REMEMBERED = 128  # terms that a block remembers: those of about twenty questions
-_BLOCK_BYTES = 24 * 1024  # memory of a block without its words: its tables, and the terms that it remembers
+_BLOCK_BYTES = 12 * 1024  # memory of a block beside its words: its tables, and that of the terms that it remembers
+_TERM_BYTES = 272  # memory of a term that a block remembers: its string, its place in the table, and four objects
 _TEXT_BYTES = 24  # memory of a string's place and length in its block, and of its place in the key
 # Capitals become small letters, and ASCII signs that are in no word a blank; bytes of other letters stay.
 _ASCII_FOLDED = bytes(
@@ -31,6 +33,19 @@ _SIGNS = re.compile(
     "[\u2010-\u2016\u2018-\u2027\u2030-\u203d\u203f-\u205e\u2190-\u23ff"
     "\u2500-\u2775\u2794-\u27bf\ufe0f\U0001f300-\U0001faff]+"
 )
+
+
+class Held(NamedTuple):
+    """Which texts of a block have a term.
+
+    `texts` has a byte for each text, the first in the lowest one, which is 1 where the text has the term: so the bytes
+    of several terms are put together for all texts at once. `number` is how many texts have it. `repeated` has the
+    number of such a string for each time after the first that the term is there, ascending.
+    """
+
+    texts: int
+    number: int
+    repeated: bytes
 
 
 class WordBlock:
@@ -54,40 +69,55 @@ class WordBlock:
         parts = [text.encode() if text.isascii() else _as_bytes(text) for text in texts]
         self._starts = tuple(accumulate([len(part) + 1 for part in parts], initial=0))
         self._words = b" %b " % b" ".join(parts).translate(_ASCII_FOLDED)
-        self._found: dict[str, bytes] = {}
+        self._found: dict[str, Held] = {}
 
     @property
     def size_bytes(self) -> int:
         """The most memory that the block ever takes, in bytes."""
         # Each word is found for one term only, and has at least a letter and a blank.
-        found = self._starts[-1] // 2
-        return _BLOCK_BYTES + self._starts[-1] + found + _TEXT_BYTES * len(self.lengths)
+        repeated = self._starts[-1] // 2
+        # An integer has 30 bits in four bytes.
+        terms = _MOST_REMEMBERED * (_TERM_BYTES + len(self.lengths) * 16 // 15)
+        return _BLOCK_BYTES + self._starts[-1] + repeated + terms + _TEXT_BYTES * len(self.lengths)
 
-    def holding(self, term: str) -> bytes:
-        """Return the numbers of the texts with a term, ascending, each as often as the text has the term."""
+    def holding(self, term: str) -> Held:
+        """Return which of the texts have a term, and how often."""
         found = self._found.get(term)
         if found is None:
             if len(self._found) >= _MOST_REMEMBERED:
-                self._found.clear()
-            found = self._found[term] = bytes(self._sought(term))
+                self._found = dict(islice(self._found.items(), _MOST_REMEMBERED // 2, None))
+            found = self._found[term] = _held(self._sought(term), len(self.lengths))
         return found
 
-    def _sought(self, term: str) -> Iterator[int]:
-        whole = len(term) < SHORTEST_STEM
-        pattern = f" {term} " if whole else f" {stem_prefix(term)}"
-        sought = pattern.encode("utf-8", "surrogatepass")
-        starts, words, find = self._starts, self._words, self._words.find
-        number, stop, skipped = 0, 0, len(sought) - 1
-        place = find(sought)
-        while place >= 0:
-            # The blank after a word is the blank before the next.
-            end = place + skipped if whole else find(b" ", place + skipped)
-            if whole or stems_of_bytes[words[place + 1 : end]] == term:
-                if place >= stop:
-                    number = bisect_right(starts, place, number) - 1
-                    stop = starts[number + 1]
-                yield number
-            place = find(sought, end)
+    def _sought(self, term: str) -> list[int]:
+        """Return the number of the text at each place where a term is, ascending; the first has the number 1."""
+        prefix = (stem_prefix(term) if len(term) >= SHORTEST_STEM else term).encode("utf-8", "surrogatepass")
+        sought = b" " + prefix
+        parts = self._words.split(sought)
+        if len(parts) == 1:
+            return []
+        skipped = len(sought)
+        places = accumulate([len(part) + skipped for part in islice(parts, 1, None)], initial=len(parts[0]))
+        # Where the next word has the term, too, the blank between them was cut out.
+        endings = [part if (end := part.find(b" ")) < 0 else part[:end] for part in islice(parts, 1, None)]
+        meant = {ending for ending in set(endings) if stems_of_bytes[prefix + ending] == term}
+        return list(map(bisect_right, repeat(self._starts), compress(places, map(meant.__contains__, endings))))
+
+
+def _held(numbers: Sequence[int], length: int) -> Held:
+    """Return which of so many texts have a term that is in those with some numbers, counted from 1."""
+    if not numbers:
+        return _NOWHERE
+    held, repeated = bytearray(length), bytearray()
+    for number in numbers:
+        if held[number - 1]:
+            repeated.append(number - 1)
+        else:
+            held[number - 1] = 1
+    return Held(int.from_bytes(held, "little"), len(numbers) - len(repeated), bytes(repeated))
+
+
+_NOWHERE = Held(0, 0, b"")
 
 
 def blocks_of(texts: Sequence[str]) -> list[tuple[int, WordBlock]]:
