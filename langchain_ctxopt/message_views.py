@@ -6,9 +6,8 @@ is shortened leaves as a copy with the same id, name, tool calls and metadata.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from langchain_core.messages import (
@@ -28,6 +27,7 @@ from ctxopt_core.adapters import (
     SYSTEM_ROLES,
     Content,
     LazyMessages,
+    PlainRange,
     Shortened,
     arguments_text,
     call_of,
@@ -39,6 +39,7 @@ from ctxopt_core.adapters import (
     named_openai,
     placeholder_openai,
     plain_openai,
+    plain_range,
     put_together,
     role_of,
     shortened_openai,
@@ -75,27 +76,26 @@ class LangChainMessages(LazyMessages[Any]):
         fields = item.__dict__
         return (role, fields["name"], fields["content"]) if fields["name"] and _says_text_alone(role, fields) else None
 
-    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
-        """Yield what `plain` returns for each message before `stop`, newest first."""
-        role_of = _PLAIN_ROLES.get
-        for item in islice(reversed(self.items), len(self.items) - stop, None):
-            # The inlined common case of `_plain`, which takes half the time so.
-            role = role_of(type(item))
+    def plain_range(self, start: int, stop: int) -> PlainRange | None:
+        """Return the messages in [start, stop) if all of them are known to be as in a `PlainRange`, else None."""
+        roles: list[str] = []
+        texts: list[str] = []
+        named = False
+        items = self.items[start:stop]
+        for item in items:
+            role = _PLAIN_ROLES.get(type(item))
             if role is None:
-                yield _plain(item)
-                continue
+                return None
             fields = item.__dict__
-            content = fields["content"]
-            if (
-                type(content) is str
-                and content[:1] != "["
-                and fields["name"] is None
-                and not fields["additional_kwargs"]
-                and (role != "assistant" or not (fields["tool_calls"] or fields["invalid_tool_calls"]))
-            ):
-                yield role, content
-            else:
-                yield _plain(item)
+            text = fields["content"]
+            if type(text) is not str or fields["additional_kwargs"]:
+                return None
+            if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"]):
+                return None
+            named = named or bool(fields["name"])
+            roles.append(role)
+            texts.append(text)
+        return plain_range(roles, [item.name for item in items] if named else None, texts)
 
     def last_compaction(self) -> int | None:
         """Return the index of the last item with a compaction, of those where system messages were sought."""

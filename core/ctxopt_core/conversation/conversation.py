@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, tokens_by
@@ -17,6 +18,7 @@ from ctxopt_core.messages.message_views import (
     MessageList,
     MessageViews,
     MessageViewsFrom,
+    PlainRange,
 )
 from ctxopt_core.providers.rules import priced, rules_of
 
@@ -24,6 +26,7 @@ from ctxopt_core.providers.rules import priced, rules_of
 # messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
+_COUNTED_TOGETHER = 64  # messages that are read at a time: most windows hold more, and few are read in vain
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
 _UNBOUNDED = 2**62  # bytes: more than any limit, for messages that are not plain
 
@@ -170,6 +173,10 @@ class CountedConversation:
         """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
         return self._views.named(index) if isinstance(self._views, LazyMessages) else None
 
+    def plain_range(self, start: int, stop: int) -> PlainRange | None:
+        """Return the messages in [start, stop) if all of them are known to be as in a `PlainRange`, else None."""
+        return self._views.plain_range(start, stop) if isinstance(self._views, LazyMessages) else None
+
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""
         return sum(self._count(text) for text in self.message(index).texts)
@@ -189,27 +196,31 @@ class CountedConversation:
 
         A later call continues where an earlier one stopped.
         """
-        total, start = self._total, self._uncounted
-        if total > limit or start == 0:
-            return total
+        total, index = self._total, self._uncounted
         costs, roles, overheads = self.costs, self.roles, self._overheads
         known, count = self._known, self._count
-        index = start
-        for plain in self._views.backwards(start):
-            index -= 1
-            cost = costs.get(index)
-            if cost is None:
-                # The inlined common case of `measure`: a plain message that says something.
-                if plain is not None and plain[0] in overheads and plain[1] and not plain[1].isspace():
-                    tokens = known(plain[1])
-                    roles[index] = plain[0]
-                    cost = (count(plain[1]) if tokens is None else tokens) + overheads[plain[0]]
-                    costs[index] = cost
-                else:
-                    cost = self.measure(index)
-            total += cost
-            if total > limit:
-                break
+        while index > 0 and total <= limit:
+            start = max(0, index - _COUNTED_TOGETHER)
+            plain = self.plain_range(start, index)
+            if plain is None or plain.names is not None:
+                said: Iterable[tuple[str, str] | None] = islice(self._views.backwards(index), index - start)
+            else:
+                said = zip(reversed(plain.roles), reversed(plain.texts), strict=True)
+            for one in said:
+                index -= 1
+                cost = costs.get(index)
+                if cost is None:
+                    # The inlined common case of `measure`: a plain message that says something.
+                    if one is not None and one[0] in overheads and one[1] and not one[1].isspace():
+                        tokens = known(one[1])
+                        roles[index] = one[0]
+                        cost = (count(one[1]) if tokens is None else tokens) + overheads[one[0]]
+                        costs[index] = cost
+                    else:
+                        cost = self.measure(index)
+                total += cost
+                if total > limit:
+                    break
         self._total, self._uncounted = total, index
         return total
 

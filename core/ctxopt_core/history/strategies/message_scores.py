@@ -89,19 +89,25 @@ def _with_context(scores: Sequence[float], places: Sequence[int]) -> dict[int, f
     factor = _STRETCH_WEIGHT / (2 * _STRETCH + 1)
     raised: dict[int, float] = {}
     for start, stop in _spans(places, len(scores)):
-        span = list(accumulate(scores[start:stop], _fading))
-        span = list(accumulate(reversed(span), _fading))[::-1]
+        span = _faded(_faded(scores[start:stop])[::-1])[::-1]
         highs = sums[start + _STRETCH + 1 : stop + _STRETCH + 1]
         highs += [sums[-1]] * (stop - start - len(highs))
         lows = [0.0] * max(0, min(stop, _STRETCH) - start) + sums[max(0, start - _STRETCH) : max(0, stop - _STRETCH)]
-        for n, own, high, low in zip(range(start, stop), span, highs, lows, strict=True):
-            raised[n] = own + factor * (high - low)
+        values = [own + factor * (high - low) for own, high, low in zip(span, highs, lows, strict=True)]
+        raised.update(zip(range(start, stop), values, strict=True))
     return raised
 
 
-def _fading(before: float, own: float) -> float:
-    before *= _CONTEXT
-    return own if own > before else before
+def _faded(scores: Sequence[float]) -> list[float]:
+    """Return scores of which each is at least three quarters of the one before."""
+    faded: list[float] = []
+    before = 0.0
+    for own in scores:
+        before *= _CONTEXT
+        if own > before:
+            before = own
+        faded.append(before)
+    return faded
 
 
 def _spans(places: Sequence[int], length: int) -> list[tuple[int, int]]:

@@ -161,24 +161,21 @@ class _Candidates:
         scores = score_messages(
             self._draft.ranking_query, turns.texts, self._draft.policy.scorer, most=self._most_messages
         )
-        best: dict[int, float] = {}
-        number, stop = -1, 0
-        for place, score in scores.items():
-            if place + turns.first >= stop:
-                number = turns.number_at(place + turns.first)
-                stop = turns.stop_of(number)
-            if score > best.get(number, 0.0):
-                best[number] = score
-        yield from sorted(best, key=lambda n: (-best[n], -n))
+        best = turns.best_scores(scores)
+        # Of turns with the same score, the newest first: the second sort leaves them in the order of the first.
+        order = sorted(best, reverse=True)
+        order.sort(key=best.__getitem__, reverse=True)
+        yield from order
         yield from (n for n in range(len(turns) - 1, -1, -1) if n not in best)
 
     def within(self, n: int, tokens: float) -> Turn | None:
         """Return a turn with its tokens if it may stay and has at most so many."""
         if n < self._oldest or self._turns.characters(n) > _LONGEST_TOKEN * tokens:
             return None
-        if not self._may_stay(self._turns[n]):
+        turn = self._turns[n]
+        if not self._may_stay(turn):
             return None
-        counted = self.counted(n)
+        counted = self._draft.counted(turn)
         return counted if counted.tokens <= tokens else None
 
     def counted(self, n: int) -> Turn:
