@@ -47,10 +47,8 @@ class IndexedTexts:
         if not rows:
             return [0.0] * self._length
         held, near = self._masks(rows)
-        sums = [0.0]  # by the bits of some terms: how much they are worth together
-        for worth in worths:
-            sums += [others + worth for others in sums]
-        raises = [1.0 + _COORDINATION * part / total for part in sums]
+        sums = _sums(worths)
+        raises = [1.0 + part * (_COORDINATION / total) for part in sums]
         slope = SATURATION * LENGTH_NORM / self._mean_characters
         once = 1.0 + _LEAST_DAMPING
         lengths = chain.from_iterable([block.lengths for _, block in self._blocks])
@@ -111,6 +109,14 @@ class IndexedTexts:
     def _rarity(self, holding: int) -> float:
         """Return Lucene's inverse document frequency of a term that so many texts hold, times the most of its share."""
         return (SATURATION + 1.0) * math.log1p((self._length - holding + 0.5) / (holding + 0.5))
+
+
+def _sums(worths: Sequence[float]) -> list[float]:
+    """Return how much some terms are worth together, by the number that has a bit for each of them."""
+    sums = [0.0]
+    for worth in worths:
+        sums += [others + worth for others in sums]
+    return sums
 
 
 def _joined(masks: Sequence[bytes]) -> Sequence[int]:

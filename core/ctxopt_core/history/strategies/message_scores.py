@@ -54,10 +54,18 @@ def score_messages(
         best = max(scores) or 1.0
         more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
         scores = [score / best + _SCORER_WEIGHT * above for score, above in zip(scores, more, strict=True)]
-    places = list(compress(range(len(scores)), scores))
+    places: Sequence[int] = list(compress(range(len(scores)), scores))
     if most is not None and len(places) > most:
-        places = sorted(nlargest(most, reversed(places), key=scores.__getitem__))
+        places = _best(scores, places, most)
     return _with_context(scores, places)
+
+
+def _best(scores: Sequence[float], places: Sequence[int], most: int) -> Sequence[int]:
+    """Return the places of the best scores, ascending; of equal ones the newest."""
+    least = nlargest(most, map(scores.__getitem__, places))[-1]
+    better = [n for n in places if scores[n] > least]
+    equal = [n for n in places if scores[n] == least]
+    return sorted((*better, *equal[len(better) - most :]))
 
 
 def _sought_terms(ranking_query: str) -> Mapping[str, float]:

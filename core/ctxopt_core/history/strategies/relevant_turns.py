@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ctxopt_core.conversation.read_turns import ReadTurns
 from ctxopt_core.conversation.turns import Turn
@@ -134,7 +134,7 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: float) -> None:
     elif first is not None and whole[first].stop == first + 1:
         # After a whole turn with an answer there is no placeholder, since roles would not alternate.
         draft.add_placeholder(first)
-    left_out = next((n for n in candidates.newest_first() if n not in taken), None)
+    left_out = next(candidates.newest_first(besides=taken), None)
     if left_out is not None and turns.starts[left_out] != first:
         draft.add_part(turns[left_out])
 
@@ -151,9 +151,10 @@ class _Candidates:
         self._reserved = first if draft.placeholder.summary_room else None
         self.recent_percent = draft.policy.recent_percent
 
-    def newest_first(self) -> Iterator[int]:
-        """Yield the numbers of the turns."""
-        return (n for n in range(len(self._turns) - 1, self._oldest - 1, -1) if self._may_stay(self._turns[n]))
+    def newest_first(self, besides: Container[int] = ()) -> Iterator[int]:
+        """Yield the numbers of the turns, `besides` some."""
+        numbers = range(len(self._turns) - 1, self._oldest - 1, -1)
+        return (n for n in numbers if n not in besides and self._may_stay(self._turns[n]))
 
     def best_first(self) -> Iterator[int]:
         """Yield the numbers of the turns by the best score of a message in them, then the others, newest first."""
@@ -173,10 +174,14 @@ class _Candidates:
         if n < self._oldest or self._turns.characters(n) > _LONGEST_TOKEN * tokens:
             return None
         turn = self._turns[n]
-        if not self._may_stay(turn):
+        if not turn.plain:
+            counted = self._draft.counted(turn) if self._may_stay(turn) else None
+            return counted if counted and counted.tokens <= tokens else None
+        if turn.start == self._reserved and turn.start != self._turns.starts[-1]:
             return None
-        counted = self._draft.counted(turn)
-        return counted if counted.tokens <= tokens else None
+        # The most frequent case, without a second `Turn` where it is too long.
+        found = self._draft.plain_tokens(turn.start, turn.stop)
+        return Turn(turn.start, turn.stop, found, plain=True) if found <= tokens else None
 
     def counted(self, n: int) -> Turn:
         """Return a turn with its tokens."""
