@@ -6,7 +6,7 @@ is shortened leaves as a copy with the same id, name, tool calls and metadata.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,24 +83,30 @@ class LangChainMessages(LazyMessages[Any]):
         named = False
         items = self.items[start:stop]
         for item in items:
-            role = _PLAIN_ROLES.get(type(item))
+            kind = type(item)
+            role = _PLAIN_ROLES.get(kind)
             if role is None:
                 return None
             fields = item.__dict__
             text = fields["content"]
             if type(text) is not str or fields["additional_kwargs"]:
                 return None
-            if role == "assistant" and (fields["tool_calls"] or fields["invalid_tool_calls"]):
+            if kind is AIMessage and (fields["tool_calls"] or fields["invalid_tool_calls"]):
                 return None
-            named = named or bool(fields["name"])
+            if fields["name"]:
+                named = True
             roles.append(role)
             texts.append(text)
         return plain_range(roles, [item.name for item in items] if named else None, texts)
 
-    def last_compaction(self) -> int | None:
+    def last_compaction(self, without: Callable[[int, int], bool] | None = None) -> int | None:
         """Return the index of the last item with a compaction, of those where system messages were sought."""
-        found = (self._last_compaction_in(part) for part in self._searched)
-        return next((index for index in found if index is not None), None)
+        for run, searched in self._searched_runs():
+            if without is None or not without(run.start, run.stop):
+                found = self._last_compaction_in(searched)
+                if found is not None:
+                    return found
+        return None
 
     def _last_compaction_in(self, part: range) -> int | None:
         # It is a block of the content, and most messages have a string there.
@@ -117,6 +123,8 @@ class LangChainMessages(LazyMessages[Any]):
         self._note_search(start, stop)
         # The class alone rules out most messages, in a tenth of the time that their role takes.
         window = self.items[start:stop]
+        if _NEVER_SYSTEM.issuperset(map(type, window)):
+            return ()
         others = [i for i, kind in enumerate(map(type, window), start) if kind not in _NEVER_SYSTEM]
         return [i for i in others if role_of_item(self.items[i]) in SYSTEM_ROLES]
 

@@ -10,11 +10,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, tokens_by
+from ctxopt_core.conversation.plain_runs import PlainRuns
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of, most_tokens_per_byte
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import (
+    RUN_MESSAGES,
     SYSTEM_ROLES,
-    LazyMessages,
     MessageList,
     MessageViews,
     MessageViewsFrom,
@@ -26,7 +27,6 @@ from ctxopt_core.providers.rules import priced, rules_of
 # messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
-_COUNTED_TOGETHER = 64  # messages that are read at a time: most windows hold more, and few are read in vain
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
 _UNBOUNDED = 2**62  # bytes: more than any limit, for messages that are not plain
 
@@ -52,6 +52,7 @@ class CountedConversation:
         self._known = cached_counts_of(counter)
         self._rules = rules_of(counter)
         self._per_byte = most_tokens_per_byte(counter)
+        self._runs = PlainRuns(self._views)
         self._messages: dict[int, Message] = {}
         self._overheads: dict[str, int] = {}
         self._peeks: dict[int, Peek] = {}
@@ -163,7 +164,7 @@ class CountedConversation:
 
     def last_compaction(self) -> int | None:
         """Return the index of the last message with a provider's compaction, sought where system messages are."""
-        return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
+        return self._runs.last_compaction()
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield (role, text) of each message before `stop` that has nothing else, else None; newest first."""
@@ -171,11 +172,11 @@ class CountedConversation:
 
     def named(self, index: int) -> tuple[str, str, str] | None:
         """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
-        return self._views.named(index) if isinstance(self._views, LazyMessages) else None
+        return self._runs.named(index)
 
     def plain_range(self, start: int, stop: int) -> PlainRange | None:
-        """Return the messages in [start, stop) if all of them are known to be as in a `PlainRange`, else None."""
-        return self._views.plain_range(start, stop) if isinstance(self._views, LazyMessages) else None
+        """Return the messages in [start, stop), all of one run, if they are known to be plain, else None."""
+        return self._runs.between(start, stop)
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""
@@ -200,7 +201,7 @@ class CountedConversation:
         costs, roles, overheads = self.costs, self.roles, self._overheads
         known, count = self._known, self._count
         while index > 0 and total <= limit:
-            start = max(0, index - _COUNTED_TOGETHER)
+            start = (index - 1) // RUN_MESSAGES * RUN_MESSAGES
             plain = self.plain_range(start, index)
             if plain is None or plain.names is not None:
                 said: Iterable[tuple[str, str] | None] = islice(self._views.backwards(index), index - start)

@@ -35,7 +35,8 @@ class ReadTurns:
         parts, self.first = self._read(until, most_characters, step)
         read = stop - sum([len(part.texts) for part in parts])
         self.texts = list(islice(chain.from_iterable([part.texts for part in parts]), self.first - read, None))
-        self.starts = [index for part in parts for index in part.opening if index >= self.first]
+        self.starts = list(chain.from_iterable([part.opening for part in parts]))
+        del self.starts[: bisect_left(self.starts, self.first)]
         self._special = [index for part in parts for index in part.not_plain if index >= self.first]
         # Messages before the first user message are a turn of their own, where they are the beginning.
         leads = range(self.starts[0] if self.starts else stop) if self.first == 0 else ()

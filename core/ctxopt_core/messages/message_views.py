@@ -10,6 +10,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
+RUN_MESSAGES = 256
+"""Messages that are read together. A run begins at a multiple of it; a search remembers the words of one."""
 Item = TypeVar("Item")
 
 
@@ -131,15 +133,28 @@ class LazyMessages(Generic[Item]):
         role, items = self._role, self.items
         return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
 
-    def last_compaction(self) -> int | None:
+    def last_compaction(self, without: Callable[[int, int], bool] | None = None) -> int | None:  # noqa: ARG002
         """Return the index of the last item with a provider's compaction, of those where system messages were sought.
 
         It is None where there is none. Views that are not searched for system messages are not searched for it either.
+
+        Args:
+            without: Says of the start and the stop of a run whether it is known that no item of it has one. Views
+                whose items tell it at once do not ask.
         """
         compacts, items = self._compacts, self.items
         if compacts is None:
             return None
         return next((i for part in self._searched for i in reversed(part) if compacts(items[i])), None)
+
+    def _searched_runs(self) -> Iterator[tuple[range, range]]:
+        """Yield the runs where system messages were sought, newest first, and what of each was searched."""
+        for part in self._searched:
+            for first in range(
+                (part.stop - 1) // RUN_MESSAGES * RUN_MESSAGES, part.start - RUN_MESSAGES, -RUN_MESSAGES
+            ):
+                run = range(first, min(first + RUN_MESSAGES, len(self.items)))
+                yield run, range(max(run.start, part.start), min(run.stop, part.stop))
 
     @property
     def _searched(self) -> tuple[range, ...]:

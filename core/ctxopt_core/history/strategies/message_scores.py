@@ -54,18 +54,20 @@ def score_messages(
         best = max(scores) or 1.0
         more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
         scores = [score / best + _SCORER_WEIGHT * above for score, above in zip(scores, more, strict=True)]
-    places: Sequence[int] = list(compress(range(len(scores)), scores))
-    if most is not None and len(places) > most:
-        places = _best(scores, places, most)
-    return _with_context(scores, places)
+    return _with_context(scores, _best_places(scores, most))
 
 
-def _best(scores: Sequence[float], places: Sequence[int], most: int) -> Sequence[int]:
-    """Return the places of the best scores, ascending; of equal ones the newest."""
-    least = nlargest(most, map(scores.__getitem__, places))[-1]
-    better = [n for n in places if scores[n] > least]
-    equal = [n for n in places if scores[n] == least]
-    return sorted((*better, *equal[len(better) - most :]))
+def _best_places(scores: Sequence[float], most: int | None) -> Sequence[int]:
+    """Return the places of the best scores above 0.0, ascending; of equal ones the newest."""
+    least = 0.0 if most is None or most >= len(scores) else nlargest(most, scores)[-1]
+    if most is None or not least:
+        return list(compress(range(len(scores)), scores))
+    places = [n for n, score in enumerate(scores) if score >= least]
+    if len(places) > most:
+        excess = len(places) - most
+        oldest = frozenset(list(compress(places, [scores[n] == least for n in places]))[:excess])
+        places = [n for n in places if n not in oldest]
+    return places
 
 
 def _sought_terms(ranking_query: str) -> Mapping[str, float]:
