@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, tokens_by
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, TOKENS_PER_NAME, tokens_by
 from ctxopt_core.conversation.plain_runs import PlainRuns
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of, most_tokens_per_byte
 from ctxopt_core.messages.message import TOOL_ROLES, Message
@@ -248,16 +248,18 @@ class CountedConversation:
     def measure(self, index: int) -> int:
         """Read a message, count it, and remember its role and its tokens."""
         plain = self._views.plain(index)
-        if plain is None:
+        said = (plain[0], "", plain[1]) if plain else self._runs.named(index)
+        if said is not None:
+            role, name, text = said
+            blank = not text or text.isspace()
+            tokens = self._count(text) + (self._overheads.get(role) or self._overhead(role))
+            tokens += TOKENS_PER_NAME + self._count(name) if name else 0
+        else:
             message = self.message(index)
             role, blank = message.role, message.empty
             tokens = tokens_by(message, self._count, self._rules.call_tokens)
             if message.special:
                 self.special.add(index)
-        else:
-            role, text = plain
-            blank = not text or text.isspace()
-            tokens = self._count(text) + (self._overheads.get(role) or self._overhead(role))
         self.roles[index] = role
         self.costs[index] = tokens
         if blank:
