@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from heapq import nsmallest
 from itertools import chain
 from struct import unpack
 
@@ -48,12 +47,12 @@ class IndexedTexts:
             return [0.0] * self._length
         held, near = self._masks(rows)
         sums = _sums(worths)
-        raises = [1.0 + part * (_COORDINATION / total) for part in sums]
+        raising = _COORDINATION / total
         slope = SATURATION * LENGTH_NORM / self._mean_characters
         once = 1.0 + _LEAST_DAMPING
         lengths = chain.from_iterable([block.lengths for _, block in self._blocks])
         scores = [
-            sums[terms] * raises[around] / (once + slope * length) if terms else 0.0
+            sums[terms] * (1.0 + raising * sums[around]) / (once + slope * length) if terms else 0.0
             for terms, around, length in zip(held, near, lengths, strict=True)
         ]
         for row, worth in zip(rows, worths, strict=True):
@@ -63,7 +62,7 @@ class IndexedTexts:
                     for n in dict.fromkeys(repeated):
                         times, damping = 1 + repeated.count(n), _LEAST_DAMPING + slope * lengths_here[n]
                         more = times / (times + damping) - 1.0 / (1.0 + damping)
-                        scores[start + n] += worth * more * raises[near[start + n]]
+                        scores[start + n] += worth * more * (1.0 + raising * sums[near[start + n]])
         return scores
 
     def _found(self, weights: Mapping[str, float]) -> tuple[list[list[Held]], list[float], float]:
@@ -131,4 +130,5 @@ def _joined(masks: Sequence[bytes]) -> Sequence[int]:
 def _heaviest(weights: Mapping[str, float]) -> Mapping[str, float]:
     if len(weights) <= _MOST_TERMS:
         return weights
-    return dict(nsmallest(_MOST_TERMS, weights.items(), key=lambda item: (-item[1], -len(item[0]), item[0])))
+    ordered = sorted([(-weight, -len(term), term) for term, weight in weights.items()])
+    return {term: -weight for weight, _, term in ordered[:_MOST_TERMS]}
