@@ -162,9 +162,9 @@ class CountedConversation:
         omitted = [i - start for i in self.results_omitted if i >= start]
         return CountedConversation(MessageViewsFrom(self._views, start), self._counter).without_results(omitted)
 
-    def last_compaction(self) -> int | None:
-        """Return the index of the last message with a provider's compaction, sought where system messages are."""
-        return self._runs.last_compaction()
+    def last_compaction(self, *, reading: bool) -> int | None:
+        """Return the index of the last message with a compaction; `reading` if most messages are read in any case."""
+        return self._runs.last_compaction(reading=reading)
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield (role, text) of each message before `stop` that has nothing else, else None; newest first."""

@@ -36,9 +36,14 @@ class PlainRuns:
         """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
         return None if self._views is None else self._views.named(index)
 
-    def last_compaction(self) -> int | None:
-        """Return the index of the last message with a provider's compaction; see `LazyMessages`."""
-        return None if self._views is None else self._views.last_compaction(self._without_compaction)
+    def last_compaction(self, *, reading: bool) -> int | None:
+        """Return the index of the last message with a provider's compaction; see `LazyMessages`.
+
+        To read a run takes longer than to look for a compaction in it, so it is done only where it is read anyway.
+        """
+        if self._views is None:
+            return None
+        return self._views.last_compaction(self._without_compaction if reading else None)
 
     def _without_compaction(self, start: int, stop: int) -> bool:
         """Return whether no message of a run has a compaction, as all of them are plain."""

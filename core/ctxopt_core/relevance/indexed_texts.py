@@ -84,7 +84,10 @@ class IndexedTexts:
         return rows, worths, total
 
     def _masks(self, rows: Sequence[Sequence[Held]]) -> tuple[Sequence[int], Sequence[int]]:
-        """Return for each text which terms it holds, a bit for each, and which of them it and those around it hold."""
+        """Return for each text which terms it holds, a bit for each, and which of them it and those around it hold.
+
+        There are at most sixteen terms: two bytes for each text.
+        """
         bytes_of = [self._mask_bytes(rows[first : first + _BITS]) for first in range(0, len(rows), _BITS)]
         return _joined([held for held, _ in bytes_of]), _joined([near for _, near in bytes_of])
 

@@ -85,7 +85,8 @@ class WordBlock:
         found = self._found.get(term)
         if found is None:
             if len(self._found) >= _MOST_REMEMBERED:
-                self._found = dict(islice(self._found.items(), _MOST_REMEMBERED // 2, None))
+                # A copy first, since another thread may add a term meanwhile.
+                self._found = dict(list(self._found.copy().items())[_MOST_REMEMBERED // 2 :])
             found = self._found[term] = _held(self._sought(term), len(self.lengths))
         return found
 

@@ -29,6 +29,8 @@ _MOST_MISSES = 16  # turns in a row that are too long for what is left: then the
 class RelevantTurns(Strategy):
     """`relevance`: the newest turns up to `recent_percent`, then the most relevant; without a question the newest."""
 
+    searches = True
+
     def apply(self, draft: HistoryDraft) -> None:
         """Keep the newest turns and the most relevant ones."""
         draft.add_current_exchange()
@@ -41,6 +43,7 @@ class Auto(Strategy):
 
     may_be_stable = True
     prunes_results = True
+    searches = True
 
     def apply(self, draft: HistoryDraft) -> None:
         """Keep the newest turns and the most relevant ones, or with tools at work the newest alone."""
@@ -59,6 +62,7 @@ class Hybrid(Strategy):
     """
 
     summarizes = True
+    searches = True
 
     def apply(self, draft: HistoryDraft) -> None:
         """Keep the newest turns and the most relevant ones, and set tokens aside for the summary."""
