@@ -17,7 +17,15 @@ from ctxopt_core.relevance import word_blocks as module
 from ctxopt_core.relevance.bm25 import fold, words
 from ctxopt_core.relevance.indexed_texts import IndexedTexts
 from ctxopt_core.relevance.stems import light_stem, light_terms, stems_of_bytes
-from ctxopt_core.relevance.word_blocks import BLOCK_TEXTS, TAIL_TEXTS, WordBlock, blocks_of, word_blocks
+from ctxopt_core.relevance.word_blocks import (
+    _SEARCHES_BEFORE_INDEX,
+    BLOCK_TEXTS,
+    TAIL_TEXTS,
+    IndexedBlock,
+    WordBlock,
+    blocks_of,
+    word_blocks,
+)
 from ctxopt_core.runtime.text_cache import BoundedCache
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
@@ -56,6 +64,7 @@ def test_z6_a_block_finds_each_term_in_just_the_texts_that_have_it(texts, more):
         held = [n for n, count in enumerate(counts) for _ in range(count[term])]
         assert numbers_in(block.holding(term)) == held
         assert block.holding(term) is block.holding(term)
+        assert block.indexed().holding(term) == block.holding(term)
 
 
 @pytest.mark.parametrize(
@@ -240,3 +249,56 @@ def test_z6_the_scores_are_those_of_the_formula_across_blocks():
     }
 
     assert IndexedTexts(texts).scores(weights) == pytest.approx(expected_scores(texts, weights))
+
+
+def test_z6_a_block_that_is_searched_often_gets_a_list_of_its_terms():
+    texts = [f"kiln {n}" for n in range(3 * BLOCK_TEXTS)]
+    for n in range(_SEARCHES_BEFORE_INDEX):
+        IndexedTexts(texts).scores({f"word{n}": 1.0})
+    listed = []
+    for _ in range(3):
+        listed.append(sum(isinstance(block, IndexedBlock) for _, block in blocks_of(texts)))
+        assert [round(score, 9) for score in IndexedTexts(texts).scores({"767": 1.0})][-1] > 0.0
+
+    assert listed == [2, 3, 3]
+    assert [start for start, _ in blocks_of(texts)] == [0, 256, 512]
+
+
+def test_z6_scores_are_the_same_before_and_after_terms_are_listed():
+    texts = [" ".join(VOCABULARY[n % 15 :]) * (1 + n % 3) for n in range(600)]
+    weights = {"kiln": 0.4, "go": 0.9, "café": 0.3, "東京": 0.5}
+    first = IndexedTexts(texts).scores(weights)
+    for n in range(2 * _SEARCHES_BEFORE_INDEX):
+        IndexedTexts(texts).scores({f"word{n}": 1.0})
+
+    assert any(isinstance(block, IndexedBlock) for _, block in blocks_of(texts))
+    assert IndexedTexts(texts).scores(weights) == first
+
+
+def test_z6_a_list_of_terms_takes_no_more_memory_than_it_says():
+    block = WordBlock([f"word{n} kiln kiln {n % 7}" for n in range(256)]).indexed()
+    kept = sum(map(sys.getsizeof, [block._numbers, *block._numbers, *block._numbers.values(), block.lengths]))
+
+    assert kept <= block.size_bytes
+
+
+def test_z6_the_memory_of_lists_is_counted(monkeypatch):
+    bounded = BoundedCache(1_500_000)
+    monkeypatch.setattr(module, "word_blocks", bounded)
+    texts = [" ".join(f"w{n}x{m}" for m in range(9)) for n in range(4 * BLOCK_TEXTS)]
+    for n in range(2 * _SEARCHES_BEFORE_INDEX):
+        IndexedTexts(texts).scores({f"word{n}": 1.0})
+        stored = bounded._values.items()
+
+        assert bounded.size_bytes <= 1_500_000
+        assert bounded.size_bytes == sum(b.size_bytes + sum(map(sys.getsizeof, key)) for key, b in stored)
+
+
+def test_a_chat_that_grows_is_searched_alike_by_several_threads_at_once():
+    texts = [f"kiln {n} {VOCABULARY[n % 5]}" for n in range(900)]
+    alone = [IndexedTexts(texts[: 300 + n]).scores({"kiln": 1.0, f"{n}": 0.5}) for n in range(200)]
+    word_blocks.clear()
+    with ThreadPoolExecutor(8) as threads:
+        together = threads.map(lambda n: IndexedTexts(texts[: 300 + n]).scores({"kiln": 1.0, f"{n}": 0.5}), range(200))
+
+        assert list(together) == alone
