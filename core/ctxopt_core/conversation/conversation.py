@@ -14,7 +14,6 @@ from ctxopt_core.conversation.plain_runs import PlainRuns
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of, most_tokens_per_byte
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import (
-    RUN_MESSAGES,
     SYSTEM_ROLES,
     MessageList,
     MessageViews,
@@ -27,6 +26,7 @@ from ctxopt_core.providers.rules import priced, rules_of
 # messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
+_COUNTED_TOGETHER = 16  # messages, a part of a run: a call for each takes twice the time, and few are read in vain
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
 _UNBOUNDED = 2**62  # bytes: more than any limit, for messages that are not plain
 
@@ -201,8 +201,8 @@ class CountedConversation:
         costs, roles, overheads = self.costs, self.roles, self._overheads
         known, count = self._known, self._count
         while index > 0 and total <= limit:
-            start = (index - 1) // RUN_MESSAGES * RUN_MESSAGES
-            plain = self.plain_range(start, index)
+            start = (index - 1) // _COUNTED_TOGETHER * _COUNTED_TOGETHER
+            plain = self._runs.alone(start, index)
             if plain is None or plain.names is not None:
                 said: Iterable[tuple[str, str] | None] = islice(self._views.backwards(index), index - start)
             else:

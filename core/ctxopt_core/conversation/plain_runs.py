@@ -24,9 +24,14 @@ class PlainRuns:
         end = min(first + RUN_MESSAGES, len(self._views))
         if first not in self._read:
             self._read[first] = self._views.plain_range(first, end)
-        run = self._read[first]
-        if (start, stop) == (first, end):
-            return run
+        return self._read[first] if (start, stop) == (first, end) else self.alone(start, stop)
+
+    def alone(self, start: int, stop: int) -> PlainRange | None:
+        """Return the same as `between`, without reading other messages of the run."""
+        if self._views is None:
+            return None
+        first = start // RUN_MESSAGES * RUN_MESSAGES
+        run = self._read.get(first)
         if run is None:
             return self._views.plain_range(start, stop)
         part = slice(start - first, stop - first)

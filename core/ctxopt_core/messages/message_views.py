@@ -121,7 +121,7 @@ class LazyMessages(Generic[Item]):
 
         It takes a fraction of the time of a call for each message.
         """
-        found = list(map(self._plain, self.items[start:stop]))
+        found = [self._plain(self.items[index]) for index in range(start, stop)]
         plain = [one for one in found if one is not None]
         if len(plain) < len(found):
             return None
