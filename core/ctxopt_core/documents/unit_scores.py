@@ -27,7 +27,7 @@ _SUBJECT_WEIGHT = 0.1  # of the document whose subject the query names best
 _LINK_WEIGHT = 0.4  # of the document whose subject the best unit names
 _LEAD_WEIGHT = 0.15  # of the first unit of a document
 _LINKED_LEAD_WEIGHT = 0.4  # of the first unit of a document whose subject the best unit names
-_SCORER_SHARE = 0.5  # of a custom scorer in the match of a unit, a witness as good as BM25, which has the rest
+_SCORER_SHARE = 0.4  # of a custom scorer in the match of a unit, nearly as much as BM25, which has the rest
 
 
 def score_units(
@@ -48,7 +48,7 @@ def score_units(
     4. up to 0.4 if the best units of other documents name that subject, and as much again for the first unit;
     5. 0.15 for the first unit of a document, which as a rule says what it is about.
 
-    If there are `similarities`, the scores of all units by a custom scorer from 0.0 to 1.0, they make up half of
+    If there are `similarities`, the scores of all units by a custom scorer from 0.0 to 1.0, they make up 0.4 of
     the first summand.
     """
     terms = [part.terms for part in parts]
