@@ -62,6 +62,13 @@ def run_alone(block: PastedBlock, folder: Path) -> subprocess.CompletedProcess[s
     )
 
 
+def not_installed(requirements: Iterable[str]) -> list[str]:
+    """Return the distributions among these that are not installed."""
+    installed = {name for found in _modules().values() for name in found} | {OURS}
+    names = [canonicalize_name(Requirement(text).name) for text in requirements]
+    return [name for name in names if name not in installed]
+
+
 def _requirements(before: str) -> tuple[str, ...]:
     installs = _INSTALL.findall(before)
     return tuple(shlex.split(installs[-1], comments=True)) if installs else ()
