@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ctxopt_core.shortening.truncate import truncate
     from ctxopt_core.summaries.model_summarizer import summarizer
     from ctxopt_core.summaries.summarizer import Summarizer
+    from ctxopt_core.sweeps.run_replay import replay
     from ctxopt_core.sweeps.run_sweep import sweep
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "fit",
     "pack_documents",
     "plan",
+    "replay",
     "resolve_window",
     "summarizer",
     "sweep",
@@ -144,6 +146,7 @@ _HOMES = {
     "fit": "fitting.fit_request",
     "pack_documents": "documents.packing",
     "plan": "fitting.fit_request",
+    "replay": "sweeps.run_replay",
     "resolve_window": "models.resolve_window",
     "summarizer": "summaries.model_summarizer",
     "sweep": "sweeps.run_sweep",

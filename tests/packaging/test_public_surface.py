@@ -57,6 +57,7 @@ CORE_NAMES = [
     "fit",
     "pack_documents",
     "plan",
+    "replay",
     "resolve_window",
     "summarizer",
     "sweep",
