@@ -34,6 +34,8 @@ CORE_NAMES = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "Replay",
+    "ReplayArguments",
     "RequestRenderer",
     "Scorer",
     "Section",
@@ -72,6 +74,7 @@ LANGCHAIN_NAMES = [
     "RequestOverflowError",
     "omitted_content_tool",
     "pre_model_hook",
+    "replay",
     "with_optimizer",
 ]
 
@@ -83,6 +86,7 @@ LLAMAINDEX_NAMES = [
     "EngineOptimizer",
     "EnginePartsError",
     "EngineSession",
+    "replay",
     "with_optimizer",
 ]
 PACKAGES = [ctxopt_core, ctxopt_playground, langchain_ctxopt, llamaindex_ctxopt]

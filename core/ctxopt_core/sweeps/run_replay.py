@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from time import perf_counter
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
@@ -39,6 +39,17 @@ ReplayEvidence: TypeAlias = Evidence | Mapping[int, Evidence]
 """What must survive in each request that has it, or by the number of the request."""
 
 _RENDERER = ChatRenderer()
+
+
+class ReplayArguments(TypedDict, total=False):
+    """What `replay` takes by name, beside the conversation, the strategies and the model; it says what each is."""
+
+    budget: BudgetSetting | None
+    evidence: ReplayEvidence | None
+    counter: TokenCounter | Callable[[str], int] | None
+    prices: Prices | None
+    margin: float
+    progress: Progress | bool | None
 
 
 def replay(
