@@ -55,7 +55,7 @@ events settings
 nodes guard
 engines
 storage
-memory postprocessor retriever
+memory postprocessor retriever message_replay
 attachment
 session
 optimizer

@@ -39,6 +39,15 @@ class Replay(Displayed):
 
     A notebook shows the totals as a table, `print` as text.
 
+    Example:
+        >>> from ctxopt_core import CallableCounter, Message, replay
+        >>> chat = [Message(role=role, content="Is it lit? Yes. " * 9) for role in ("user", "assistant") * 20]
+        >>> found = replay(chat, ["turns", "sliding_window"], budget=1_500, counter=CallableCounter(len))
+        >>> [(total.strategy, total.requests, total.failed) for total in found.totals]
+        [('turns', 20, 0), ('sliding_window', 20, 0)]
+        >>> found.rows[9].tokens_before, found.rows[9].tokens_after <= 1_500
+        (2917, True)
+
     Args:
         rows: The rows, by settings and then by request.
         strategies: The settings, in the order in which they were given.

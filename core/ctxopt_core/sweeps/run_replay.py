@@ -42,7 +42,14 @@ _RENDERER = ChatRenderer()
 
 
 class ReplayArguments(TypedDict, total=False):
-    """What `replay` takes by name, beside the conversation, the strategies and the model; it says what each is."""
+    """What `replay` takes by name, beside the conversation, the strategies and the model; it says what each is.
+
+    Example:
+        >>> from ctxopt_core import CallableCounter, Message, ReplayArguments, replay
+        >>> common: ReplayArguments = {"budget": 100, "counter": CallableCounter(len)}
+        >>> len(replay([Message(role="user", content="Is it lit?")], "turns", **common).rows)
+        1
+    """
 
     budget: BudgetSetting | None
     evidence: ReplayEvidence | None
