@@ -73,7 +73,7 @@ def kept_messages(originals: Sequence[Any], trimming: Trimming) -> list[Any]:
         originals,
         trimming,
         shortened=lambda index, cut: shortened_item(originals[index], cut),
-        placeholder=lambda text, after: placeholder_item(text, trimming.placeholder_role, originals[after]),
+        added=lambda message: placeholder_item(message.text, message.role, originals[message.beside]),
     )
 
 

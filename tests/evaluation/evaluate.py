@@ -3,6 +3,7 @@
     make evaluate                     # installs the others, runs everything, writes the table of docs/benchmarks.md
     python tests/evaluation/evaluate.py --part requests --every 10
     python tests/evaluation/evaluate.py --part trajectories --half even --every 5 --candidates ours,newest_toolcut
+    python tests/evaluation/evaluate.py --part left_out
     python tests/evaluation/evaluate.py --part documents --half even --sets docs_musique --candidates ours,score_skip
 
 It reads the folder named by CTXOPT_EVAL_DATA, by default ../shared/data, and leaves with a message where there is none.
@@ -18,11 +19,14 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from document_evaluation.candidates import BY_NAME, CANDIDATES, DEFAULT
+from document_evaluation import left_out
+from document_evaluation.candidate import DEFAULT
+from document_evaluation.candidates import BY_NAME, CANDIDATES, PEERS
 from document_evaluation.cases import MODES, ROOT, SETS, chosen, items, load_data, modes_of
 from document_evaluation.figures import Results
 from document_evaluation.runs import Cell, gathered, memory_in, run_all, tasks_of
-from document_evaluation.tables import report, write_between_markers
+from document_evaluation.tables import left_out_table, report, write_between_markers
+from document_evaluation.variants import VARIANTS
 from document_evaluation.verdict import demands
 from history_evaluation.candidates import CANDIDATES as OF_HISTORY
 from history_evaluation.evaluation import evaluate
@@ -47,7 +51,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure what is kept on the evaluation sets.")
     names = list(dict.fromkeys(candidate.name for candidate in (*CANDIDATES, *OF_HISTORY)))
     sets = [*SETS, *(name for part in PARTS.values() for name in part.SETS)]
-    parser.add_argument("--part", choices=("all", "documents", "requests", *PARTS), default="all")
+    parser.add_argument("--part", choices=("all", "documents", "left_out", "requests", *PARTS), default="all")
     parser.add_argument("--half", choices=("even", "odd", "all"), default="odd", help="tune on even, report odd")
     parser.add_argument("--every", type=int, help="look at every n-th item only")
     parser.add_argument("--limit", type=int, help="look at so many items of a set at most")
@@ -68,13 +72,49 @@ def evaluate_documents(options: argparse.Namespace) -> None:
     for name in sets:
         if not items(name):
             print(f"{name}: skipped, not in the data", file=sys.stderr)
-    ready = available(options.candidates)
+    results = outcomes_of(available(options.candidates), options.modes, numbers, options)
+    if options.rows:
+        write_rows(options.rows, results)
+    text = heading(options.half, numbers, {cell.candidate for cell in results.outcomes})
+    text += "\n\n" + "\n\n".join(filter(None, map(report, parts_of(results))))
+    if options.write:
+        write_between_markers(PAGE, text)
+        found = demands(results, DEFAULT)
+        print(f"{DEFAULT}: {sum(demand.reached for demand in found)} of {len(found)} demands reached; see {PAGE.name}")
+    else:
+        print(text)
+
+
+def evaluate_left_out(options: argparse.Namespace) -> None:
+    """Compare the weights on all sets but one, and look at the one."""
+    numbers = {
+        name: chosen(name, options.half, None, options.limit)[:: options.every or left_out.EVERY]
+        for name in SETS
+        if name in options.sets
+    }
+    numbers = {name: found for name, found in numbers.items() if found}
+    peers = [peer.name for peer in PEERS if not peer.embeds]
+    names = available([name for name in (DEFAULT, *peers) if name in options.candidates])
+    modes = [mode for mode in options.modes if mode in left_out.MODES]
+    names += [variant.name for variant in VARIANTS]
+    results = outcomes_of(names, modes, numbers, options)
+    text = heading(options.half, numbers, ()) + "\n\n" + left_out_table(results)
+    if options.write:
+        write_between_markers(PAGE, text, "evaluate-left-out")
+    else:
+        print(text)
+
+
+def outcomes_of(
+    names: Sequence[str], modes: Sequence[str], numbers: dict[str, list[int]], options: argparse.Namespace
+) -> Results:
+    """Run what is missing of some candidates, and return the outcomes."""
     cells = [
         Cell(candidate=candidate, set=name, mode=mode)
-        for mode in options.modes
-        for name in sets
+        for mode in modes
+        for name in numbers
         if mode in modes_of(name) and numbers[name]
-        for candidate in ready
+        for candidate in names
         if BY_NAME[candidate].runs_on(name, mode)
     ]
     memory = memory_in(cache_folder())
@@ -83,17 +123,7 @@ def evaluate_documents(options: argparse.Namespace) -> None:
     tasks = tasks_of(cells, numbers, memory)
     with Progress(sum(len(task.missing) for task in tasks), "packings") as progress:
         run_all(tasks, memory, options.jobs, progress.advance)
-    results = Results(outcomes=gathered(cells, numbers, memory))
-    if options.rows:
-        write_rows(options.rows, results)
-    text = heading(options.half, numbers, {cell.candidate for cell in cells})
-    text += "\n\n" + "\n\n".join(filter(None, map(report, parts_of(results))))
-    if options.write:
-        write_between_markers(PAGE, text)
-        found = demands(results, DEFAULT)
-        print(f"{DEFAULT}: {sum(demand.reached for demand in found)} of {len(found)} demands reached; see {PAGE.name}")
-    else:
-        print(text)
+    return Results(outcomes=gathered(cells, numbers, memory))
 
 
 def parts_of(results: Results) -> tuple[Results, ...]:
@@ -141,6 +171,8 @@ def main() -> None:
     data = load_data()
     if options.part in {"all", "documents"}:
         evaluate_documents(options)
+    if options.part in {"all", "left_out"}:
+        evaluate_left_out(options)
     if options.part in {"all", "requests"}:
         print_requests(data, options.every or _REQUESTS_EVERY)
     for part in PARTS:

@@ -18,6 +18,7 @@ from ctxopt_core.messages.message_views import (
     MessageViews,
     MessageViewsFrom,
 )
+from ctxopt_core.messages.placeholder import is_recalled
 from ctxopt_core.providers.rules import priced, rules_of
 
 # Messages at either end that are searched for system messages and for a compaction. In a conversation of 100,000
@@ -68,8 +69,8 @@ class CountedConversation:
         found = self._messages.get(index)
         if found is None:
             found = priced(self._views[index], self._rules)
-            if found.synthetic and found.role == "user" and not self._follows_user(index):
-                found = replace(found, synthetic=False)  # the first words of a user are never a placeholder
+            if found.synthetic and found.role == "user" and not self._is_beside_user(found, index):
+                found = replace(found, synthetic=False)  # the only words of a user are never a placeholder
             self._messages[index] = found
         return found
 
@@ -253,8 +254,11 @@ class CountedConversation:
             self.special.add(index)
         return tokens
 
-    def _follows_user(self, index: int) -> bool:
-        roles = (plain[0] if (plain := self._views.plain(i)) else self._views[i].role for i in range(index - 1, -1, -1))
+    def _is_beside_user(self, message: Message, index: int) -> bool:
+        """Return whether a user's message follows another one or, if it recalls something, stands before one."""
+        before = range(index - 1, -1, -1)
+        beside = range(index + 1, len(self)) if is_recalled(message.texts[0]) else before
+        roles = (plain[0] if (plain := self._views.plain(i)) else self._views[i].role for i in beside)
         return next((role for role in roles if role not in SYSTEM_ROLES), None) == "user"
 
     def _follows_calls(self, index: int) -> bool:

@@ -101,6 +101,7 @@ def _(trimming: Trimming) -> Sheet:
         ("strategy", trimming.strategy),
         ("fallback", trimming.fallback or ""),
         ("placeholder", "no" if trimming.placeholder is None else "yes"),
+        ("recalled", f"{len(trimming.recalled):,} messages" if trimming.recalled else ""),
     ]
     return Sheet(
         title="Trimmed conversation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.duplicates import contained
@@ -42,7 +42,7 @@ class Packer:
         self._reading: Sequence[int] = ()
         self._whole: set[int] = set()
         self._stitching = Stitching()
-        self._passages = self._passages_of(QueryTerms(), {})
+        self._passages = self._passages_of(QueryTerms(), Ranking())
         self._cut: dict[int, str] = {}
         self._counted: tuple[tuple[object, ...], int] | None = None
         self.repeated: set[int] = set()
@@ -107,7 +107,7 @@ class Packer:
         which the reading order is made.
         """
         self._order, self._reading, self._counted = ranking.order, reading, None
-        self._passages = self._passages_of(terms, ranking.relevance)
+        self._passages = self._passages_of(terms, ranking)
         share = None
         if selection == "score":
             if self.policy.passages and self._order:
@@ -125,9 +125,9 @@ class Packer:
             self._fill()
         return share
 
-    def _passages_of(self, terms: QueryTerms, relevance: Mapping[int, float]) -> Passages:
+    def _passages_of(self, terms: QueryTerms, ranking: Ranking) -> Passages:
         marker, scorer = self.policy.gap_marker, self.policy.scorer
-        return Passages(self.costs, self._counter, terms, relevance, budget=self._budget, marker=marker, scorer=scorer)
+        return Passages(self.costs, self._counter, terms, ranking, budget=self._budget, marker=marker, scorer=scorer)
 
     @property
     def _places_left(self) -> int:

@@ -8,10 +8,11 @@ from ctxopt_core.counting.token_counter import TokenCounter
 from ctxopt_core.documents.overlaps import Stitch, stitch_plan
 from ctxopt_core.documents.partial_document import PartialDocument
 from ctxopt_core.documents.passage_units import read_units
+from ctxopt_core.documents.ranking import Ranking
 from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.documents.unit_scores import score_units
 from ctxopt_core.relevance.query_terms import QueryTerms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, standing_out
 
 # The characters that are read bound the time, since reading costs more than counting: a packing reads a few times what
 # fits. Reading less loses evidence in documents of lower rank.
@@ -46,7 +47,7 @@ class Passages:
         costs: DocumentCosts,
         counter: TokenCounter,
         terms: QueryTerms,
-        relevance: Mapping[int, float],
+        ranking: Ranking,
         *,
         budget: int,
         marker: str,
@@ -57,7 +58,7 @@ class Passages:
         self._terms = terms
         self._weights = terms.weights
         self._scorer = scorer
-        self._relevance = relevance
+        self._ranking = ranking
         self._largest_table = budget // _TABLE_SHARE
         self._marker = marker
         self._gap_tokens = max(counter.count(marker.strip()), counter.count(marker.rstrip()))
@@ -118,7 +119,7 @@ class Passages:
             for index in considered
         }
         parts = list(self._documents.values())
-        score_units(parts, self._weights, self._relevance, self._similarities(parts))
+        score_units(parts, self._weights, self._ranking, self._similarities(parts))
         return set(considered)
 
     def _is_begun(self, index: int) -> bool:
@@ -256,7 +257,7 @@ class Passages:
         texts = [part.text[unit.start : unit.stop] for part in parts for unit in part.units]
         if self._scorer is None or not self._weights or not texts:
             return ()
-        return rescale(call_scorer(self._scorer, self._terms.text, texts))
+        return standing_out(call_scorer(self._scorer, self._terms.text, texts))
 
     def _is_repeated(self, part: PartialDocument, number: int) -> bool:
         """Return whether a whole document, or a chosen unit of another one, has the same words."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ctxopt_core.documents.ranking import RankedBy, ReadingOrder, ScoreOrder
+from ctxopt_core.documents.ranking import RankedBy, ReadingOrder
+from ctxopt_core.documents.score_values import ScoreOrder
 from ctxopt_core.relevance.scorer import Scorer, check_scorer
 from ctxopt_core.validation import check_whole, exact_number
 

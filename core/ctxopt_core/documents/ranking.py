@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import Literal
 
 from ctxopt_core.documents.document import Document
+from ctxopt_core.documents.score_values import ScoreOrder, values_of
 from ctxopt_core.relevance.bm25 import scanned_bm25
 from ctxopt_core.relevance.query_terms import QueryTerms
-from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale
+from ctxopt_core.relevance.scorer import Scorer, call_scorer, rescale, standing_out
 
-ScoreOrder = Literal["higher", "lower"]
 ReadingOrder = Literal["auto", "score", "original", "edges"]
 RankedBy = Literal["auto", "score", "given"]
 # Places that are added to a rank before it is inverted: the larger, the less the first places outweigh the others.
@@ -25,6 +25,7 @@ RankedBy = Literal["auto", "score", "given"]
 _RANK_OFFSET = 3
 _RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
 _FEWEST_RERANKED = 4  # documents: the order of fewer says little against their scores, since chance may have left it
+_SCORER_SHARE = 0.3  # of a scorer in the relevance; an embedding model reads only the start of a long document
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -38,6 +39,7 @@ class Ranking:
         by_score: The same by score alone; as they came where that is the ranking.
         scores: What each document ranks by, beside its relevance: its score, or a number that falls with its position
             where the order in which they came is the ranking. None for a document without a score.
+        worth: What the score of each is worth, from 0.0 to 1.0 for the best; nothing where no document has a score.
         inferred: Whether the order in which they came was found to be the ranking, although scores say another one.
     """
 
@@ -45,6 +47,7 @@ class Ranking:
     relevance: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
     by_score: tuple[int, ...] = field(default=(), compare=False)
     scores: Mapping[int, float | None] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    worth: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     inferred: bool = field(default=False, compare=False)
 
     @property
@@ -67,8 +70,9 @@ def rank(
     The retriever's scores and the relevance to the query are combined by the ranks that they give, so that only the
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
     retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
-    relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 scores the
-    relevance if no scorer does. Where the order of arrival is the ranking, it takes the place of the scores.
+    relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 is the
+    relevance; with a scorer three tenths of it are how much its scores stand out. Where the order of arrival is the
+    ranking, it takes the place of the scores.
     """
     ranking = ranked_by_score(documents, indices, score_order=score_order, ranked_by=ranked_by)
     relevance = _relevance(documents, indices, terms, scorer)
@@ -80,7 +84,8 @@ def rank(
         if relevance[index] > 0.0:
             merit[index] += _RELEVANCE_WEIGHT / (_RANK_OFFSET + place)
     order = sorted(merit, key=lambda index: -merit[index])
-    return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance))
+    worth = _worth(ranking.scores, score_order)
+    return replace(ranking, order=tuple(order), relevance=MappingProxyType(relevance), worth=MappingProxyType(worth))
 
 
 def ranked_by_score(
@@ -94,6 +99,12 @@ def ranked_by_score(
         scores = dict(zip(indices, map(float, places if score_order == "lower" else reversed(places)), strict=True))
     order = _by_score(scores, score_order)
     return Ranking(order=order, by_score=order, scores=MappingProxyType(scores), inferred=inferred)
+
+
+def _worth(scores: Mapping[int, float | None], order: ScoreOrder) -> dict[int, float]:
+    values = values_of(list(scores.values()), order)
+    best = max(values, default=0.0) or 1.0
+    return {index: value / best for index, value in zip(scores, values, strict=True)}
 
 
 def _by_score(scores: Mapping[int, float | None], order: ScoreOrder) -> tuple[int, ...]:
@@ -176,8 +187,10 @@ def _relevance(
     documents: Sequence[Document], indices: Sequence[int], terms: QueryTerms, scorer: Scorer | None
 ) -> dict[int, float]:
     texts = [documents[index].text or "" for index in indices]
-    if scorer is None or not terms.text.strip() or not texts:
-        scores = scanned_bm25(terms.weights, texts)
-    else:
-        scores = call_scorer(scorer, terms.text, texts)
-    return dict(zip(indices, rescale(scores), strict=True))
+    found = rescale(scanned_bm25(terms.weights, texts))
+    if scorer is not None and terms.text.strip() and texts:
+        similar = standing_out(call_scorer(scorer, terms.text, texts))
+        both = [(1.0 - _SCORER_SHARE) * own + _SCORER_SHARE * other for own, other in zip(found, similar, strict=True)]
+        best = max(both) or 1.0
+        found = [value / best for value in both]
+    return dict(zip(indices, found, strict=True))

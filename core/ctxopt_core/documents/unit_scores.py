@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 
 from ctxopt_core.documents.partial_document import PartialDocument
+from ctxopt_core.documents.ranking import Ranking
 from ctxopt_core.documents.second_hop import links
 from ctxopt_core.relevance.bm25 import bm25_of_counts, inverse_frequencies
 from ctxopt_core.relevance.term_lists import TermLists
@@ -17,20 +18,22 @@ _PHRASE_WEIGHT = 0.1  # of the unit that has most neighboring words of the query
 _CONTEXT = 0.8  # share of a neighbor's score in a very long text; 1.0 would not tell neighbors apart
 _CONTEXT_UNITS = 10  # units of the document that has half of that share
 _DOCUMENT_WEIGHT = 0.35  # of the most relevant document
-_RANK_WEIGHT = 0.35  # of the document that ranks first
+_RANK_WEIGHT = 0.35  # of the document that ranks first, if its score is the best as well
 _RANK_OFFSET = 2  # places after which the rank has half of its weight
+_NEARLY_BEST = 0.5  # of that weight for any document with the best score; more would ignore the order
+_WORTH_SHARE = 0.4  # of that weight that a document loses whose score is worth nothing; the rest is for its place
 _SUBJECT_TERMS = 8  # first terms of a document: where most texts, and chunks with a title, say what they are about
 _SUBJECT_WEIGHT = 0.1  # of the document whose subject the query names best
 _LINK_WEIGHT = 0.4  # of the document whose subject the best unit names
 _LEAD_WEIGHT = 0.15  # of the first unit of a document
 _LINKED_LEAD_WEIGHT = 0.4  # of the first unit of a document whose subject the best unit names
-_SCORER_SHARE = 0.3  # of a custom scorer in the score of a unit; the rest is BM25
+_SCORER_SHARE = 0.4  # of a custom scorer in the match of a unit, nearly as much as BM25, which has the rest
 
 
 def score_units(
     parts: Sequence[PartialDocument],
     weights: Mapping[str, float],
-    relevance: Mapping[int, float],
+    ranking: Ranking,
     similarities: Sequence[float] = (),
 ) -> None:
     """Set the scores of every unit of some documents.
@@ -39,13 +42,14 @@ def score_units(
 
     1. the BM25 of the unit, and a tenth for words that are neighbors in the query and in the unit. The best unit of all
        has 1.0. A unit near a good one has part of its score, the less the further away and the shorter the text;
-    2. the relevance of its document and the rank of it, up to 0.35 each;
+    2. up to 0.35 for the relevance of its document, and up to 0.35 for its rank: its place in the order, corrected by
+       what its score is worth beside the best one, where there are scores;
     3. up to 0.1 if the first words of its document, its subject, are words of the query;
     4. up to 0.4 if the best units of other documents name that subject, and as much again for the first unit;
     5. 0.15 for the first unit of a document, which as a rule says what it is about.
 
-    If there are `similarities`, the scores of all units by a custom scorer, they make up 0.3 of the first summand. They
-    and `relevance`, that of each document, are from 0.0 to 1.0.
+    If there are `similarities`, the scores of all units by a custom scorer from 0.0 to 1.0, they make up 0.4 of
+    the first summand.
     """
     terms = [part.terms for part in parts]
     units = TermLists([unit for document in terms for unit in document])
@@ -60,10 +64,23 @@ def score_units(
     asked = _named_by_query(subjects, units, weights)
     for part, own, link, named in zip(parts, own_scores, linked, asked, strict=True):
         part.match = _with_context(own or [0.0] * len(part.units))
-        prior = _DOCUMENT_WEIGHT * relevance.get(part.index, 0.0) + _SUBJECT_WEIGHT * named + _LINK_WEIGHT * link
-        prior += _RANK_WEIGHT * _RANK_OFFSET / (_RANK_OFFSET + part.position)
+        prior = _DOCUMENT_WEIGHT * ranking.relevance.get(part.index, 0.0) + _RANK_WEIGHT * _standing(part, ranking)
+        prior += _SUBJECT_WEIGHT * named + _LINK_WEIGHT * link
         lead = _LEAD_WEIGHT + _LINKED_LEAD_WEIGHT * link
         part.scores = [match + prior + (0.0 if number else lead) for number, match in enumerate(part.match)]
+
+
+def _standing(part: PartialDocument, ranking: Ranking) -> float:
+    """Return how high a document ranks, 1.0 for the first with the best score.
+
+    Places say nothing of how close the scores are: a document whose score is nearly the best counts for at least about
+    half, wherever it stands, and one that is far behind counts for less than its place.
+    """
+    place = _RANK_OFFSET / (_RANK_OFFSET + part.position)
+    worth = ranking.worth.get(part.index)
+    if worth is None:
+        return place
+    return max(place, _NEARLY_BEST * worth) * (1.0 - _WORTH_SHARE + _WORTH_SHARE * worth)
 
 
 def _word_scores(units: TermLists, weights: Mapping[str, float]) -> list[float]:

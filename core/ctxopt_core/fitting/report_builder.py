@@ -226,6 +226,7 @@ def _history(measured: MeasuredRequest, trimming: Trimming) -> HistoryReport:
         summarized=len(trimming.summarized),
         turns=trimming.turns,
         placeholder=trimming.placeholder is not None,
+        recalled=len(trimming.recalled),
         reasons=dict(reasons),
         system_scan_bounded=measured.conversation.system_scan_bounded,
     )

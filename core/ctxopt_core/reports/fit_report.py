@@ -55,7 +55,7 @@ class FitReport(Displayed):
         sections: The outcome of each section.
         strategy: The history strategy that was used.
         fallback: The strategy that was used instead of one that failed.
-        reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before,
+        reused_prefix_tokens: With a stable prefix, how many tokens of messages at least repeat the start of the request before,
             byte for byte, so that a prompt cache has them; None for a request that was not cut, since it repeats all.
         notes: Fallbacks and choices that the caller should know of.
         prices: The user's own prices, by model id.

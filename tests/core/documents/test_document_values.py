@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxopt_core.documents.knapsack import by_density, most_valuable
-from ctxopt_core.documents.selection import values_of
+from ctxopt_core.documents.score_values import values_of
 
 INFINITE = math.inf
 decimals = st.integers(-1_000, 1_000).map(lambda thousandths: thousandths / 1_000)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ctxopt_core.documents.partial_document import PartialDocument
 from ctxopt_core.documents.passage_units import Unit
+from ctxopt_core.documents.ranking import Ranking
 from ctxopt_core.documents.unit_scores import score_units
 from ctxopt_core.relevance.bm25 import tokenize
 from ctxopt_core.relevance.query_terms import query_terms
@@ -28,8 +29,9 @@ def part(sentences, *, position=0, index=0, looked_for=True) -> PartialDocument:
     return PartialDocument(index=index, position=position, text=text, units=units, terms=terms)
 
 
-def weighed(*parts, query="", relevance=None, similarities=()):
-    score_units(parts, query_terms(query).weights, relevance or {}, similarities)
+def weighed(*parts, query="", relevance=None, worth=None, similarities=()):
+    ranking = Ranking(relevance=relevance or {}, worth=worth or {})
+    score_units(parts, query_terms(query).weights, ranking, similarities)
     return parts
 
 
@@ -47,6 +49,23 @@ def test_rank_relevance_and_lead(position, relevance, prior):
 
     assert document.match == [0.0, 0.0, 0.0]
     assert document.scores == pytest.approx([prior + LEAD, prior, prior])
+
+
+@pytest.mark.parametrize(
+    ("position", "worth", "prior"),
+    [
+        pytest.param(0, 1.0, 0.35, id="the-first-with-the-best-score"),
+        pytest.param(2, 1.0, 0.35 / 2, id="the-third-with-the-best-score"),
+        pytest.param(98, 1.0, 0.35 / 2, id="far-down-with-the-best-score"),
+        pytest.param(98, 0.5, 0.35 / 4 * 0.8, id="far-down-with-half-of-it"),
+        pytest.param(0, 0.5, 0.35 * 0.8, id="the-first-by-relevance-with-half-of-the-best-score"),
+        pytest.param(2, 0.0, 0.35 / 2 * 0.6, id="a-score-that-is-worth-nothing"),
+    ],
+)
+def test_d15_a_rank_counts_as_much_as_its_score_says(position, worth, prior):
+    (document,) = weighed(part(["one", "two"], position=position, looked_for=False), worth={0: worth})
+
+    assert document.scores == pytest.approx([prior + LEAD, prior])
 
 
 def test_d15_the_unit_that_answers_has_the_most_and_its_neighbors_a_share():
@@ -120,7 +139,7 @@ def test_words_that_are_neighbors_in_the_query_count_more():
     assert apart.match[0] < together.match[0] == 1.0
 
 
-def test_a_scorer_makes_up_three_tenths():
+def test_a_scorer_makes_up_two_fifths_of_a_match():
     sentences = ["kiln", "lantern", "snow"]
 
     (plain,) = weighed(part(sentences), query="kiln")
@@ -128,7 +147,7 @@ def test_a_scorer_makes_up_three_tenths():
     (mixed,) = weighed(part(sentences), query="kiln", similarities=[0.0, 1.0, 0.2])
 
     assert own[0] == 1.0
-    assert mixed.match == pytest.approx([0.7 * own[0], 0.3, 0.06])
+    assert mixed.match == pytest.approx([0.6 * own[0], 0.4, 0.08])
 
 
 @settings(deadline=None)

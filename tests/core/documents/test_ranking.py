@@ -17,7 +17,7 @@ from ctxopt_core.documents.packing import pack_documents
 from ctxopt_core.documents.policy import DocumentPolicy
 from ctxopt_core.documents.ranking import Ranking, in_reading_order, rank, score_of, sum_of_scores
 from ctxopt_core.relevance.query_terms import query_terms
-from ctxopt_core.relevance.scorer import rescale
+from ctxopt_core.relevance.scorer import rescale, standing_out
 
 WORDS = CallableCounter(lambda text: len(text.split()), name="words")
 KILN = "The kiln cracked in March."
@@ -145,17 +145,53 @@ def test_only_the_order_of_scores_matters(change):
     assert ranked(texts, "kiln snow", [-change(score) for score in scores], score_order="lower") == changed
 
 
-def test_a_scorer_stands_for_the_words():
-    def by_length(query, texts):
-        assert query == "kiln?"
-        return [float(len(text)) for text in texts]
+def by_length(query, texts):
+    assert query == "kiln?"
+    return [float(len(text)) for text in texts]
 
-    found = ranked(["wall", "kiln", "a long door"], "kiln?", scorer=by_length)
+
+@pytest.mark.parametrize(
+    ("texts", "order", "relevance"),
+    [
+        pytest.param(("wall", "kiln", "a long door"), (1, 2, 0), {0: 0.0, 1: 1.0, 2: 0.429}, id="both-have-a-say"),
+        pytest.param(("wall", "a long kiln", "kiln"), (1, 2, 0), {0: 0.0, 1: 1.0, 2: 0.925}, id="they-agree"),
+        pytest.param(("wall", "a long door", "lamp"), (1, 0, 2), {0: 0.0, 1: 1.0, 2: 0.0}, id="no-words-of-the-query"),
+        pytest.param(("wall", "kiln", "lamp"), (1, 0, 2), {0: 0.0, 1: 1.0, 2: 0.0}, id="the-scorer-knows-nothing"),
+    ],
+)
+def test_a_scorer_is_a_witness_beside_the_words(texts, order, relevance):
+    found = ranked(texts, "kiln?", scorer=by_length)
+
+    assert found.order == order
+    assert found.relevance == pytest.approx(relevance, abs=0.001)
+
+
+def test_a_packing_asks_the_scorer():
     policy = DocumentPolicy(scorer=by_length)
+
     packing = pack_documents(scored(["wall", "kiln", "a long door"]), 3, WORDS, query="kiln?", policy=policy)
 
-    assert found == Ranking(order=(2, 0, 1), relevance={0: 0.0, 1: 0.0, 2: 1.0})
-    assert packing.ranking == (2, 0, 1)
+    assert packing.ranking == (1, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        pytest.param([], [], id="none"),
+        pytest.param([0.7], [0.0], id="one"),
+        pytest.param([0.7, 0.7], [0.0, 0.0], id="all-equal"),
+        pytest.param([0.2, 0.7], [0.0, 1.0], id="two"),
+        pytest.param([0.2, 0.2, 0.4, 0.3], [0.0, 0.0, 1.0, 0.0], id="one-of-four"),
+        pytest.param([0.1 * n for n in range(21)], [0.0] * 19 + [0.5, 1.0], id="two-of-twenty-one"),
+        pytest.param([float(n) for n in range(101)], [0.0] * 91 + [n / 10 for n in range(1, 11)], id="a-tenth"),
+        pytest.param([0.1, 0.2, 0.9, 0.9, 0.9, 0.9], [0.0, 0.0, 1.0, 1.0, 1.0, 1.0], id="many-are-the-best"),
+        pytest.param([-9.0, -8.0, -8.0, 3.0], [0.0, 0.0, 0.0, 1.0], id="logits"),
+        pytest.param([math.inf, 1.0, -math.inf, 3.0], [1.0, 0.0, 0.0, 1.0], id="infinite"),
+        pytest.param([-1.7e308, 1.7e308], [0.0, 1.0], id="huge"),
+    ],
+)
+def test_scores_stand_out_from_the_usual(scores, expected):
+    assert standing_out(scores) == pytest.approx(expected)
 
 
 def test_a_scorer_is_not_called_without_a_query():

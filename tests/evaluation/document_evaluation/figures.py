@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from document_evaluation.candidates import BY_NAME, CANDIDATES, Candidate
+from document_evaluation.candidate import Candidate
+from document_evaluation.candidates import BY_NAME, CANDIDATES, PEERS
 from document_evaluation.cases import BUDGETS, SETS
 from document_evaluation.runs import Cell
 from document_evaluation.survival import Outcome
@@ -37,9 +38,8 @@ class Results:
         return [c for c in CANDIDATES if names and all(self.of(c.name, name, mode) for name in names)]
 
     def peers(self, mode: str) -> list[Candidate]:
-        """Return those that ours is compared with; what breaks its budgets has no place there unless it pays for it."""
-        unpaid = {c.source for c in CANDIDATES if c.net and c.of}
-        return [c for c in self.candidates(mode) if c.group in {"peer", "reference"} and c.name not in unpaid]
+        """Return those that ours is compared with."""
+        return [candidate for candidate in self.candidates(mode) if candidate in PEERS]
 
 
 def without_overrun(outcome: Outcome) -> Outcome:
@@ -47,7 +47,8 @@ def without_overrun(outcome: Outcome) -> Outcome:
     if not outcome.over:
         return outcome
     answer = None if outcome.answer is None else 0.0
-    return dataclasses.replace(outcome, answer=answer, recall=0.0, verbatim=0.0, complete=False)
+    recall = None if outcome.recall is None else 0.0
+    return dataclasses.replace(outcome, answer=answer, recall=recall, verbatim=0.0, complete=False)
 
 
 def means(outcomes: Iterable[Outcome]) -> dict[str, float]:

@@ -37,7 +37,8 @@ class Outcome:
         lang: Its language, where the set has more than one.
         budget: The name of the budget: `20%` or `256`.
         answer: The share of the answer in the kept texts; None where there is none to look for.
-        recall: The share of the evidence that is kept, whatever its white space.
+        recall: The share of the evidence that is kept, whatever its white space; None for the documents of a
+            conversation, whose gold is whole passages, of which the reference answer needs a part.
         complete: Whether all of it is.
         verbatim: The share that is kept letter by letter, with what stands around a span also beyond its sentence.
         used: Tokens of the kept texts, joined, by tokens of the budget.
@@ -52,7 +53,7 @@ class Outcome:
     lang: str = ""
     budget: str
     answer: float | None
-    recall: float
+    recall: float | None
     complete: bool
     verbatim: float
     used: float
@@ -83,7 +84,7 @@ def measure(case: Case, budget_name: str, kept: Kept | None, ms: float, metrics:
         lang=case.item.get("lang", ""),
         budget=budget_name,
         answer=answer_share(case, text, metrics),
-        recall=sum(found) / len(found) if found else 0.0,
+        recall=_recall(case, found),
         complete=all(found),
         verbatim=(metrics.doc_survival(case.item, exact, case.context) or (0.0,))[0],
         used=tokens / budget,
@@ -92,6 +93,12 @@ def measure(case: Case, budget_name: str, kept: Kept | None, ms: float, metrics:
         failed=kept is None,
         ms=ms,
     )
+
+
+def _recall(case: Case, found: Sequence[bool]) -> float | None:
+    if "messages" in case.item:
+        return None
+    return sum(found) / len(found) if found else 0.0
 
 
 def evidence(case: Case) -> list[tuple[str, list[str]]]:

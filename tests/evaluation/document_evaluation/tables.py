@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from document_evaluation.candidates import DEFAULT
+from document_evaluation.candidate import DEFAULT
 from document_evaluation.cases import BUDGETS, MODES
 from document_evaluation.comparison import Difference, differences
 from document_evaluation.figures import Results, budget_use, by_budget, means, overall
+from document_evaluation.left_out import LeftOut, left_out
 from document_evaluation.survival import Outcome
 from document_evaluation.verdict import demands
 
@@ -66,6 +67,30 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def left_out_table(results: Results) -> str:
+    """Return what the weights and the best peer, chosen on the other sets, are worth on each set."""
+    found = left_out(results)
+    rows = [
+        (
+            row.set,
+            f"{row.ours:.3f}",
+            "the same" if row.chosen == DEFAULT else row.chosen,
+            f"{row.figure:.3f}",
+            row.peer or "-",
+            _interval(row.lead) if row.lead else "-",
+        )
+        for row in found
+    ]
+    gained = fmean(row.figure - row.ours for row in found)
+    rows.append(("mean", f"{fmean(row.ours for row in found):.3f}", "", f"{gained:+.3f}", "", _mean_lead(found)))
+    return table(("left out", "ours", "weights chosen without it", "figure", "peer chosen so", "ours minus it"), rows)
+
+
+def _mean_lead(found: Sequence[LeftOut]) -> str:
+    leads = [row.lead.mean for row in found if row.lead]
+    return f"{100 * fmean(leads):+.1f}" if leads else "-"
 
 
 def _has(results: Results, name: str, mode: str) -> bool:

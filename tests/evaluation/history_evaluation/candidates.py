@@ -9,7 +9,7 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Literal
 
-from document_evaluation.candidates import core_release
+from document_evaluation.candidate import core_release
 
 from history_evaluation import by_question, conversations, ours, peers, references, replay, trajectories
 from history_evaluation.requests import Fit
