@@ -146,6 +146,7 @@ def test_u10_the_cached_share_is_that_of_the_bytes_that_are_sent(
         model.invoke(messages[:length])
     assert endpoint.broken == []
     tool_tokens = seen[0].fixed - 3
+    assert seen[0].usage().tokens["tools"] == tool_tokens
     sent = [
         0,
         *(

@@ -66,7 +66,7 @@ def sent_parts(fitted: FittedContext, cost: Callable[[int], int], counter: Token
         _Whole(fitted, cost),
         trimming,
         shortened=lambda index, _: shortened[index],
-        placeholder=lambda text, _: _added(trimming.placeholder_role, text, counter),
+        added=lambda message: _added(message.role, message.text, counter),
     )
     kept = zip(fitted.documents.kept, fitted.document_texts(), strict=True)
     user_text = ChatRenderer().user_text(Draft(query=fitted.query, documents=tuple(kept)))
