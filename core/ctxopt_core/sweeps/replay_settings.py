@@ -74,7 +74,7 @@ def read_strategies(given: ReplayStrategies) -> tuple[ReplayStrategy, ...]:
 
 def _named(given: object) -> list[tuple[str, object]]:
     if isinstance(given, Mapping):
-        if given.keys() & (_POLICY_FIELDS | {"history"}):
+        if "history" in given or any(_is_field(name, value) for name, value in given.items()):
             return [("", given)]
         if blank := [name for name in given if not isinstance(name, str) or not name.strip()]:
             message = f"`strategies` must have names that are strings and not blank, got {blank[0]!r}"
@@ -89,6 +89,11 @@ def _named(given: object) -> list[tuple[str, object]]:
         )
         raise TypeError(message)
     return [("", one) for one in given]
+
+
+def _is_field(name: object, value: object) -> bool:
+    """Return whether this is a field of a policy and its value, and not a setting under the name of a field."""
+    return name in _POLICY_FIELDS and not isinstance(value, (HistoryPolicy, Mapping))
 
 
 def _read(setting: object) -> ReplayStrategy:

@@ -33,7 +33,7 @@ from ctxopt_core.sweeps.run_sweep import LONGEST_REASON, Progress, with_progress
 from ctxopt_core.sweeps.sent_parts import SentPart, common_tokens, sent_parts
 from ctxopt_core.sweeps.settings import BudgetSetting, budget_for, read_budgets
 from ctxopt_core.text.display_text import preview
-from ctxopt_core.validation import exact_number
+from ctxopt_core.validation import check_whole, exact_number
 
 ReplayEvidence: TypeAlias = Evidence | Mapping[int, Evidence]
 """What must survive in each request that has it, or by the number of the request."""
@@ -56,6 +56,7 @@ class ReplayArguments(TypedDict, total=False):
     counter: TokenCounter | Callable[[str], int] | None
     prices: Prices | None
     margin: float
+    last_requests: int | None
     progress: Progress | bool | None
 
 
@@ -69,6 +70,7 @@ def replay(
     counter: TokenCounter | Callable[[str], int] | None = None,
     prices: Prices | None = None,
     margin: float = EVIDENCE_MARGIN,
+    last_requests: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Replay:
     """Send a conversation again, request by request, with several settings, and return what each of them costs.
@@ -107,6 +109,8 @@ def replay(
         counter: Counts tokens in place of the model's tokenizer.
         prices: Custom prices, by model id; see ContextBudget.
         margin: How much less evidence than the best the recommended settings may show.
+        last_requests: How many of the last requests are replayed, for a long conversation; by default all. The first of
+            them finds an empty cache.
         progress: True for a bar of tqdm, with the extra `notebook`; a function of (done, total); None for no progress.
 
     Raises:
@@ -117,6 +121,8 @@ def replay(
     """
     whole = read_conversation(conversation)
     settings, rate = read_strategies(strategies), _margin(margin)
+    if last_requests is not None:
+        check_whole("last_requests", last_requests, minimum=1, unit="requests")
     window = resolve_window(model) if isinstance(model, str) else model
     if window is not None and not isinstance(window, ModelWindow):
         message = f"`model` must be a model id, a ModelWindow or None, got {type(window).__name__}"
@@ -131,8 +137,9 @@ def replay(
     rules = cache_rules_for(known)
     measure = _measure(evidence, requests)
     ways = [_Way(one, one.budget(shared), counted, rules, prices_known) for one in settings]
-    rows = (_row(way, n, request, costs, measure) for way in ways for n, request in enumerate(requests))
-    found = tuple(with_progress(rows, len(requests) * len(ways), progress=progress))
+    replayed = list(enumerate(requests))[-(last_requests or len(requests)) :]
+    rows = (_row(way, n, request, costs, measure) for way in ways for n, request in replayed)
+    found = tuple(with_progress(rows, len(replayed) * len(ways), progress=progress))
     return Replay(
         rows=found,
         strategies=settings,

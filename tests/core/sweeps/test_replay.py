@@ -253,6 +253,31 @@ def test_u10_settings_are_compared_by_name(strategies):
     assert len(found.rows_of("a")) == len(found.rows_of("b")) == 40
 
 
+@pytest.mark.parametrize("name", ["stable_prefix", "scorer", "strategy"])
+def test_u10_a_name_may_be_that_of_a_field(name):
+    found = replay(chat(3), {name: IN_STEPS, "newest": "turns"}, budget=300, counter=WORDS)
+
+    assert [one.name for one in found.strategies] == [name, "newest"]
+
+
+def test_u10_a_mapping_of_fields_is_one_setting():
+    found = replay(chat(3), {"strategy": "turns", "stable_prefix": True}, budget=300, counter=WORDS)
+
+    assert [one.name for one in found.strategies] == ["turns(stable_prefix=True)"]
+
+
+def test_u10_only_the_last_requests_are_replayed_where_that_is_asked_for():
+    found = replay(chat(9), ["turns", "auto"], budget=90, counter=WORDS, last_requests=3, evidence="Answer 7")
+    whole = replay(chat(9), ["turns", "auto"], budget=90, counter=WORDS)
+
+    assert [row.request for row in found.rows] == [6, 7, 8] * 2
+    assert found.rows[0].cached_tokens == 0
+    assert [row.tokens_after for row in found.rows_of("auto")] == [
+        row.tokens_after for row in whole.rows_of("auto")[6:]
+    ]
+    assert [row.cached_tokens for row in found.rows[1:3]] == [row.cached_tokens for row in whole.rows[7:9]]
+
+
 def test_u10_a_setting_may_have_limits_and_options_of_its_own():
     settings = {
         "narrow": {"history": "turns", "target_tokens": 100, "shares": {"history": 60}, "protect": "query"},
@@ -396,6 +421,7 @@ def test_u10_the_plot_has_a_panel_for_each_setting_and_a_line_of_what_was_paid()
         ({"evidence": 3}, TypeError, "`evidence` must be a function"),
         ({"margin": 2}, ValueError, "`margin` must be a part"),
         ({"prices": {"gpt-4o": -1}}, ValueError, "must be a price in USD"),
+        ({"last_requests": 0}, ValueError, "`last_requests`"),
         ({"progress": 3}, TypeError, "`progress` must be"),
     ],
 )
