@@ -24,7 +24,7 @@ _NEW, _CACHED = LOOKS["dropped"], LOOKS["documents"]
 _MOST_PANELS = 6  # settings that have a panel of their own; more would leave no height for each
 _LONGEST_NAME = 44  # characters: as many as fit above a panel beside its figures
 _WIDTH, _PANEL_HEIGHT, _LEAST_HEIGHT = 10.0, 1.25, 3.6  # inches: the width that a notebook shows whole
-_THICKEST, _THINNEST = 4.0, 1.5  # points: each line is thinner than the one before, which is then seen below it
+_THICKEST, _THINNEST = 4.0, 2.0  # points: each line is thinner than the one before, which is then seen below it
 _EDGE = (0.5, 0.5, 0.5, 0.6)  # red, green, blue and opacity: a gray that is seen on light and on dark
 
 
@@ -44,11 +44,12 @@ def _draw_tokens(figure: SheetFigure, place: SubplotSpec, replay: Replay, shown:
     """Draw a panel for each of the settings: the tokens of each request from the cache, and the new ones above."""
     panels = place.subgridspec(len(shown), 1).subplots(sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, total in zip(panels, shown, strict=True):
-        rows = [row for row in replay.rows_of(total.strategy) if row.tokens_after is not None]
-        numbers, cached = [row.request + 1 for row in rows], [row.cached_tokens or 0 for row in rows]
-        new = [(row.tokens_after or 0) - (row.cached_tokens or 0) for row in rows]
-        axes.bar(numbers, cached, width=1.0, color=_CACHED.color, label="from the prompt cache")
-        axes.bar(numbers, new, width=1.0, bottom=cached, color=_NEW.color, hatch=_NEW.hatch, label="new", linewidth=0)
+        rows = replay.rows_of(total.strategy)
+        edges = [rows[0].request + 0.5 + n for n in range(len(rows) + 1)]
+        cached, sent = [row.cached_tokens or 0 for row in rows], [row.tokens_after or 0 for row in rows]
+        axes.stairs(cached, edges, fill=True, color=_CACHED.color, label="from the prompt cache")
+        new = {"facecolor": _NEW.color, "hatch": _NEW.hatch, "linewidth": 0}
+        axes.stairs(sent, edges, baseline=cached, fill=True, label="new", **new)
         axes.set_title(_plain(f"{preview(total.strategy, _LONGEST_NAME)}: {_figures(total)}"), fontsize=9, loc="left")
         _tidy(axes)
         axes.yaxis.set_major_locator(MaxNLocator(3))
