@@ -57,8 +57,8 @@ def _markup(found: NextTurns) -> str:
 
 def _sheet(found: NextTurns) -> Sheet:
     priced = all(total.cost_with_cache is not None for total in found.totals)
-    in_dollars = (f"{_REQUESTS:,} times, in USD",) if priced else ()
-    columns = ("strategy", "tokens sent", "from the cache", "relative cost", *in_dollars)
+    in_dollars = (f"USD, {_REQUESTS:,} times",) if priced else ()
+    columns = ("strategy", "tokens", "cached", "relative cost", *in_dollars)
     table = Table(
         caption=f"The next {found.turns:,} turns: {found.requests:,} requests",
         columns=columns,

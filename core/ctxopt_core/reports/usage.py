@@ -84,9 +84,7 @@ class ContextUsage(Displayed):
         }
 
     def __str__(self) -> str:
-        from ctxopt_core.display.meter import meter_text
-
-        return meter_text(self)
+        return self._plain_text()
 
 
 def usage_of(
