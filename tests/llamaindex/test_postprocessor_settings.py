@@ -224,7 +224,7 @@ async def test_i5_a_scorer_that_can_be_awaited_is_awaited_on_the_loop() -> None:
     policy = DocumentPolicy(scorer=AwaitedScorer())
     postprocessor = ContextOptimizerPostprocessor(max_tokens=100, documents=policy)
     given = [NodeWithScore(node=item.node) for item in scored_nodes()]
-    kept = await postprocessor.apostprocess_nodes(given, QUERY)
+    kept = await postprocessor.apostprocess_nodes(given, QueryBundle("Which of them had stone?"))
     assert kept[0].node.node_id == "n7"
     assert set(threads) == {threading.get_ident()}
 
