@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
 from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, TOKENS_PER_NAME, tokens_by
@@ -203,12 +202,7 @@ class CountedConversation:
         known, count = self._known, self._count
         while index > 0 and total <= limit:
             start = (index - 1) // _COUNTED_TOGETHER * _COUNTED_TOGETHER
-            plain = self._runs.alone(start, index)
-            if plain is None or plain.names is not None:
-                said: Iterable[tuple[str, str] | None] = islice(self._views.backwards(index), index - start)
-            else:
-                said = zip(reversed(plain.roles), reversed(plain.texts), strict=True)
-            for one in said:
+            for one in self._runs.backwards(start, index):
                 index -= 1
                 cost = costs.get(index)
                 if cost is None:

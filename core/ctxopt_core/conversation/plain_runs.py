@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
 from ctxopt_core.messages.message_views import RUN_MESSAGES, LazyMessages, MessageViews, PlainRange
 
 
@@ -13,6 +16,7 @@ class PlainRuns:
     """
 
     def __init__(self, views: MessageViews) -> None:
+        self._given = views
         self._views = views if isinstance(views, LazyMessages) else None
         self._read: dict[int, PlainRange | None] = {}
 
@@ -36,6 +40,13 @@ class PlainRuns:
             return self._views.plain_range(start, stop)
         part = slice(start - first, stop - first)
         return PlainRange(run.roles[part], None if run.names is None else run.names[part], run.texts[part])
+
+    def backwards(self, start: int, stop: int) -> Iterable[tuple[str, str] | None]:
+        """Return (role, text) of each message in [start, stop), all of one run, that has nothing else, newest first."""
+        plain = self.alone(start, stop)
+        if plain is None or plain.names is not None:
+            return islice(self._given.backwards(stop), stop - start)
+        return zip(reversed(plain.roles), reversed(plain.texts), strict=True)
 
     def named(self, index: int) -> tuple[str, str, str] | None:
         """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
