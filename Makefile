@@ -59,6 +59,7 @@ playground: venv  ## Serve the playground as a page of this machine, and open it
 
 docs: .venv-docs/installed  ## Build the site into build/site; a broken link is an error
 	.venv-docs/bin/zensical build --clean --strict
+	.venv-docs/bin/python -P scripts/check_search.py build/site/search.json
 
 clean:  ## Remove .venv, builds, caches and reports
 	rm -rf .venv .venv-evaluate .venv-notebooks .venv-docs .cache build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

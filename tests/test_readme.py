@@ -1,85 +1,101 @@
-"""Every Python block of the README runs as it stands, and the first one does what it says."""
+"""The README does what it says: its integrations fit what would be too long, its links and badges are true.
+
+That each block runs alone, as pasted, is tested in `test_pasted_blocks.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.core.memory import ChatMemoryBuffer
 
 from ctxopt_core import counter_for
-from page_blocks import PYTHON_BLOCK, run_blocks
+from page_blocks import PYTHON_BLOCK, run_block
 from page_links import anchors_of, links_of
-from readers_application import QUESTION, WINDOW, CountingLLM, readers_names, readers_request
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+TEXT = README.read_text("utf-8")
 LINES_OF_ONE_SCREEN = 45
 TOKENS = counter_for("gpt-4o")
+CHAIN, RETRIEVER, AGENT, ENGINE = range(4)
 
 
-def tokens_of(texts: Iterable[str]) -> int:
-    return sum(map(TOKENS.count, texts))
-
-
-# LlamaIndex's agents look at attributes of their own that pydantic and its workflows warn of.
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:inspect", "ignore:is_running called from within a step")
-def test_the_python_blocks_of_the_readme_run_in_order(capsys):
-    run_blocks(README, readers_names())
-
-    printed = capsys.readouterr().out
-    assert "Lantern 19." in printed
-    assert "input budget" in printed
-
-
-def test_every_link_of_the_readme_leads_somewhere():
+def test_u2_every_link_of_the_readme_leads_somewhere():
     for path, anchor in links_of(README):
         assert (ROOT / path).exists(), path
         assert not anchor or anchor in anchors_of(ROOT / path), f"{path} has no heading #{anchor}"
 
 
-@pytest.fixture(scope="module")
-def first_block() -> dict[str, Any]:
-    given = readers_names()
-    return {**run_blocks(README, given, most=1), "whole_retriever": given["retriever"]}
-
-
-def test_the_first_block_is_in_the_first_screen():
-    text = README.read_text("utf-8")
-    block = PYTHON_BLOCK.search(text)
+def test_u2_the_first_block_is_in_the_first_screen():
+    block = PYTHON_BLOCK.search(TEXT)
 
     assert block is not None
-    assert text.count("\n", 0, block.end()) < LINES_OF_ONE_SCREEN
+    assert TEXT.count("\n", 0, block.end()) < LINES_OF_ONE_SCREEN
 
 
-def test_the_chain_of_the_first_block_sends_what_fits(first_block):
-    request, model = readers_request(), first_block["model"]
-    joined = "\n\n".join(document.page_content for document in request["context"])
-    whole = first_block["prompt"].invoke({**request, "context": joined}).to_messages()
+def test_u2_the_chain_sends_what_fits(capsys):
+    names = run_block(README, CHAIN)
 
-    assert first_block["chain"].invoke(request).content == "Lantern 39."
-    assert tokens_of(message.text for message in whole) > WINDOW
-    assert 0 < tokens_of(message.text for message in model.received) < WINDOW
-    assert model.received[-1].content == QUESTION
-
-
-def test_the_retriever_of_the_first_block_returns_at_most_2000_tokens(first_block):
-    found = first_block["whole_retriever"].invoke(QUESTION)
-    kept = first_block["retriever"].invoke(QUESTION)
-
-    assert tokens_of(document.page_content for document in found) > 2_000
-    assert 0 < tokens_of(document.page_content for document in kept) <= 2_000
+    printed = capsys.readouterr().out
+    report = names["optimizer"].plan(
+        {"context": names["documents"], "history": names["history"], "question": "Which one burns longest?"}
+    )
+    assert "Lantern 19." in printed
+    assert "input budget" in printed
+    assert report.tokens_before > 2_000 >= report.tokens_after > 0
 
 
-def test_the_engine_of_the_first_block_calls_its_model_once_for_a_turn(first_block):
-    without = CountingLLM(max_tokens=50)
-    memory = ChatMemoryBuffer.from_defaults(llm=without)
-    other = first_block["index"].as_chat_engine(chat_mode="context", llm=without, memory=memory)
-    for _ in range(12):
-        first_block["engine"].chat(f"{QUESTION} " * 80)
-        other.chat(f"{QUESTION} " * 80)
+def test_u2_the_retriever_gives_at_most_500_tokens():
+    names = run_block(README, RETRIEVER)
 
-    assert first_block["llm"].calls == 12
-    assert without.calls > 12
+    kept = names["chain"].invoke("How many hours does lantern 7 burn?")
+    assert sum(TOKENS.count(page.page_content) for page in names["pages"]) > 500
+    assert 0 < sum(TOKENS.count(page.page_content) for page in kept) <= 500
+    assert any("Lantern 7 " in page.page_content for page in kept)
+
+
+def test_u2_the_agent_sends_what_fits_and_stores_everything(capsys):
+    names = run_block(README, AGENT)
+
+    assert "input budget" in capsys.readouterr().out
+    assert len(names["agent"].get_state(names["thread"]).values["messages"]) == 4
+
+
+# LlamaIndex's engines look at attributes of their own that pydantic and its workflows warn of.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:inspect")
+def test_u2_the_engine_answers_in_one_call_within_the_window():
+    names = run_block(README, ENGINE)
+
+    report = names["optimizer"].last_report
+    assert report.tokens_before > report.input_budget >= report.tokens_after
+
+
+def test_u2_the_readme_names_the_two_commands_and_every_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+
+    for word in ("demo", "test"):
+        assert f"make {word} " in TEXT
+        assert f"\n{word}: " in makefile
+    for extra in project["optional-dependencies"]:
+        assert f"[{extra}]" in TEXT or f"`{extra}`" in TEXT, extra
+
+
+def test_u2_badges_are_true():
+    settings = _settings()
+    badges = re.findall(r"img\.shields\.io/badge/([^)]+)\)", TEXT)
+
+    assert badges == [
+        f"python-{settings['project']['requires-python'].removeprefix('>=')}_or_newer-blue",
+        f"license-{settings['project']['license']}-blue",
+        "types-mypy_--strict-blue",
+    ]
+    assert settings["tool"]["mypy"]["strict"] is True
+
+
+def _settings() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

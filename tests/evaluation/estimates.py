@@ -1,4 +1,4 @@
-"""By how much the estimator misses on texts in many languages: prints the table of docs/benchmarks.md.
+"""By how much the estimator misses on texts in many languages: prints the table of docs/benchmarks/details.md.
 
     python tests/evaluation/estimates.py
     python tests/evaluation/estimates.py --half even

@@ -1,6 +1,6 @@
 """What is kept on real sets with gold evidence: of documents, conversations and tool runs, beside what others keep.
 
-    make evaluate                     # installs the others, runs everything, writes the table of docs/benchmarks.md
+    make evaluate                     # installs the others, runs everything, writes docs/benchmarks/details.md
     python tests/evaluation/evaluate.py --part requests --every 10
     python tests/evaluation/evaluate.py --part trajectories --half even --every 5 --candidates ours,newest_toolcut
     python tests/evaluation/evaluate.py --part left_out
@@ -35,7 +35,7 @@ from progress import Progress
 from result_memory import cache_folder
 from whole_requests import print_requests
 
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "benchmarks" / "details.md"
 _REQUESTS_EVERY = 5
 
 
@@ -61,7 +61,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--remembered", action="store_true", help="run nothing: only what earlier runs completed")
     parser.add_argument("--rows", type=Path, help="write each outcome to this file, as JSON lines")
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/benchmarks/details.md")
     return parser.parse_args(words)
 
 

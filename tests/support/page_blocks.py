@@ -1,9 +1,12 @@
-"""Run the Python blocks of a page, and leave the process as it was."""
+"""Run one Python block of a page in this process, to look at what it made, and leave the process as it was.
+
+That blocks run alone in an interpreter of their own is tested with `pasted_blocks.py`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,18 +18,15 @@ from event_loops import own_event_loop
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def run_blocks(page: Path, given: Mapping[str, Any] | None = None, *, most: int | None = None) -> dict[str, Any]:
-    """Run the blocks of a page in order, in one set of names, and return them; an error shows the line of the page.
-
-    `given` are names that the page does not define; `most` is how many blocks are run, by default all.
-    """
+def run_block(page: Path, number: int) -> dict[str, Any]:
+    """Run a block of a page, counted from 0, and return its names; an error shows the line of the page."""
     text = page.read_text("utf-8")
-    names = {"__name__": "page", **(given or {})}
+    block = list(PYTHON_BLOCK.finditer(text))[number]
+    lines_before = text.count("\n", 0, block.start(1))
+    code = compile("\n" * lines_before + block[1], str(page), "exec", dont_inherit=True)  # as if it was pasted
+    names = {"__name__": "page"}
     with own_event_loop(), _llama_index_as_it_was():
-        for block in list(PYTHON_BLOCK.finditer(text))[:most]:
-            lines_before = text.count("\n", 0, block.start(1))
-            code = compile("\n" * lines_before + block[1], str(page), "exec", dont_inherit=True)  # as if it was pasted
-            exec(code, names)  # noqa: S102
+        exec(code, names)  # noqa: S102
     return names
 
 

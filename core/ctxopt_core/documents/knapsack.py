@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 # Items on either side of the limit of which two are exchanged for two. Pairs grow with its square: 20 give 211 groups a
-# side, and the choice by density reaches 99.98 % of the optimum (docs/benchmarks.md).
+# side, and the choice by density reaches 99.98 % of the optimum (docs/benchmarks).
 _WINDOW = 20
 _FRACTION_BITS = 32  # bits after the point of a density; fewer make the bounds looser and the search longer
 _PRICE_STEPS = 48  # bisections, each of which halves the error of the price; a double has 53 bits

@@ -13,7 +13,7 @@ from ctxopt_core.relevance.bm25 import bm25_of_counts, inverse_frequencies
 from ctxopt_core.relevance.term_lists import TermLists
 
 # The weights are relative to the best BM25 score of a unit, which is 1.0. docs/algorithm.md says what each of them is
-# for, docs/why.md how they were chosen, docs/benchmarks.md what is kept with them.
+# for, docs/why.md how they were chosen, docs/benchmarks what is kept with them.
 _PHRASE_WEIGHT = 0.1  # of the unit that has most neighboring words of the query as neighbors
 _CONTEXT = 0.8  # share of a neighbor's score in a very long text; 1.0 would not tell neighbors apart
 _CONTEXT_UNITS = 10  # units of the document that has half of that share

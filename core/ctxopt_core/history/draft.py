@@ -114,13 +114,17 @@ class HistoryDraft:
             return turn._replace(tokens=self.units_of(turn).tokens)
         if turn.tokens != UNCOUNTED:
             return turn
+        return Turn(turn.start, turn.stop, self.plain_tokens(turn.start, turn.stop), turn.plain)
+
+    def plain_tokens(self, start: int, stop: int) -> int:
+        """Return the tokens of the messages in [start, stop), all of them plain text, without system messages."""
         costs, roles, measure = self.conversation.costs, self.conversation.roles, self.conversation.measure
         tokens = 0
-        for index in range(turn.start, turn.stop):
+        for index in range(start, stop):
             cost = costs[index] if index in costs else measure(index)
             if roles[index] not in SYSTEM_ROLES:
                 tokens += cost
-        return Turn(turn.start, turn.stop, tokens, turn.plain)
+        return tokens
 
     def holds_placeholder(self, turn: Turn) -> bool:
         """Return whether the placeholder of an earlier fit is in a turn."""

@@ -91,7 +91,7 @@ class HistoryPolicy:
             newest turns.
         recall_percent: With `stable_prefix` and the strategy `auto`, the most that one message before the question may
             have, in percent of the history's allocation, in which is recalled what the question needs of what was left
-            out; with tools at work a third of that. 0 recalls nothing.
+            out. 0 recalls nothing, and neither does a conversation with tool calls.
 
     Raises:
         ValueError: A value is out of its range.

@@ -1,8 +1,8 @@
 """Recall at the end of a stable prefix: what the question needs of what the cut left out, in one message before it.
 
 A stable prefix is cheap, because requests begin alike, and forgets what the cut left out. What is recalled stands right
-before the newest user message, where it changes nothing that a prompt cache has. Within an exchange it stays the same
-until the cut moves, so that the calls of an agent's run repeat it.
+before the newest user message, where all that it changes in the prompt cache is the question before. It is for chats: a
+run of tools would be sent anew from the question on whenever another one is asked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RECALL_ROLE = "user"
 LOOK_BACK_CHARACTERS = 4_000_000  # as far as `auto` looks back
-_LEAST_SCORE = 0.4  # of the best score of any message, kept ones included: less says little for its price
+_LEAST_SCORE = 0.2  # of the best score of any message, kept ones included: less says little for its price
 _LONGEST_SHARE = 3  # a message has at most a third of the room; of a longer one the best sentences are recalled
 _RESERVED_SHARE = 3  # a third of the most that may be recalled is never used for anything else
 _MOST_MISSES = 16  # messages in a row that are too long for what is left: then the search for a shorter one ends
@@ -48,7 +48,7 @@ def recall(draft: HistoryDraft, room: int) -> Recall | None:
     """Return what the question needs of the messages that are left out, in at most `room` tokens.
 
     The messages are ranked as for the strategy `relevance`. The best come first, until the room is full or a score is
-    below two fifths of the best; in the text they stand in their order, each on a line with its number and role.
+    below a fifth of the best; in the text they stand in their order, each on a line with its number and role.
     """
     query = draft.query
     if query is None or query <= 0 or room < _LEAST_ROOM or not draft.ranking_query.strip():

@@ -63,15 +63,13 @@ def add_stable(draft: HistoryDraft) -> bool:
         limit = draft.budget + draft.query_tokens
     if draft.policy.summarizes:
         draft.placeholder.summary_room = summary_room(draft.policy, limit, draft.counter)
-    reserved = reserved_tokens(limit, draft.policy.recall_percent) if draft.policy.recalls else 0
-    cut = _SteppedCut(draft, limit - reserved, reserved)
+    cut = _SteppedCut(draft, limit)
     if not _keep(draft, cut):
         draft.placeholder.summary_room = 0
         draft.placeholder.after = None
         return False
-    if draft.policy.recalls and (draft.omitted or draft.shortened):
-        most = reserved if cut.has_exchanges else int(limit * draft.policy.recall_percent / 100)
-        draft.recalled = recall(draft, min(draft.left, most))
+    if cut.recalls and (draft.omitted or draft.shortened):
+        draft.recalled = recall(draft, min(draft.left, int(limit * draft.policy.recall_percent / 100)))
         draft.left -= draft.recalled.tokens if draft.recalled else 0
     if (draft.omitted or draft.shortened) and draft.left > limit * _NOTED_SHARE:
         draft.notes.append(f"{draft.left:,} tokens are left for the next requests, as the cut moves in steps")
@@ -113,17 +111,19 @@ class _SteppedCut:
     """What the stepped cut leaves of a conversation, for each number of its units.
 
     Nothing is kept in the draft yet. `limit` is the most tokens that the conversation may ever have, its query included
-    and its system messages not; it has to be the same for every request. `reserved` more tokens are for what is
-    recalled; a newest result that does not fit has them first. `walked` says where the cut is after each unit, with
-    None where nothing that it leaves fits.
+    and its system messages not; it has to be the same for every request. Some of them are reserved for what is
+    recalled. `walked` says where the cut is after each unit, with None where nothing that it leaves fits.
     """
 
-    def __init__(self, draft: HistoryDraft, limit: int, reserved: int) -> None:
-        self._whole_limit, self._reserved = limit + reserved, reserved
+    def __init__(self, draft: HistoryDraft, limit: int) -> None:
         self.strays = draft.split(0, len(draft.conversation))
         self.units = _opening_properly(self.strays)
         self._draft = draft
         conversation, policy = draft.conversation, draft.policy
+        self.recalls = policy.recalls and not any(unit.kind == "exchange" for unit in self.units)
+        self._reserved = reserved_tokens(limit, policy.recall_percent) if self.recalls else 0
+        self._whole_limit = limit
+        limit -= self._reserved
         self.first = first_user_message(conversation, len(conversation)) if policy.keep_first_user_message else None
         self.first_left: Shortened | None = None
         if self.first is not None:
@@ -138,7 +138,6 @@ class _SteppedCut:
             first = n if unit.indices[0] == self.first else first
             saved = sum(conversation.cost(i) - self._least(i) for i in unit.results)
             units.append(StepUnit(unit.tokens, unit.tokens - saved, opener, unit.kind == "exchange"))
-        self.has_exchanges = any(unit.is_exchange for unit in units)
         self._large = frozenset(n for n, unit in enumerate(units) if unit.saved > large_results(limit))
         head = 0 if self.first_left is None else self.first_left.tokens + note
         leading = next((n for n, unit in enumerate(self.units) if unit.kind == "user"), 0)
@@ -155,7 +154,7 @@ class _SteppedCut:
                 least = pruned and index in units[n].results
                 rows[index] = self._least(index) if least else conversation.cost(index)
         if step.newest_limit is not None:
-            rows.update(self._leveled(units[end - 1], step.newest_limit + self._reserved))
+            rows.update(self._leveled(units[end - 1], step.newest_limit))
         if self.first is not None and self.first_left is not None:
             rows.setdefault(self.first, self.first_left.tokens)
         return dict(sorted(rows.items()))
@@ -215,7 +214,7 @@ class _SteppedCut:
         then, now = self.rows(before, answered), self.rows(step, len(units))
         same: list[int] = []
         after, _ = self.note_place(step)
-        asked = self._asked(answered) if self._draft.policy.recalls and self.omitted(before) else None
+        asked = self._asked(answered) if self.recalls and self.omitted(before) else None
         for (index, tokens), (again, still) in zip(then.items(), now.items(), strict=False):
             if index != again or tokens != still:
                 break
