@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue, PromptValue, StringPromptValue
 
-from ctxopt_core import ContextBudgetError, ContextRequest, FittedContext, Replay, ReplayArguments, Trimming
-from ctxopt_core import replay as replay_request
+from ctxopt_core import ContextBudgetError, ContextRequest, FittedContext, Trimming
 from ctxopt_core.adapters import BudgetSettings, kept_items
 from langchain_ctxopt.message_views import LangChainMessages, placeholder_item, shortened_item
 from langchain_ctxopt.model_settings import optional_settings
+
+if TYPE_CHECKING:  # who replays nothing need not load it
+    from typing import Unpack
+
+    from ctxopt_core import Replay, ReplayArguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +126,8 @@ def replay(conversation: Any, strategies: Any, model: Any = None, **arguments: U
         ValueError: A setting is out of its range, neither `model` nor `budget` is given, or there is no user message.
         TypeError: An argument has a type that it cannot have.
     """
+    from ctxopt_core import replay as replay_request
+
     info = optional_settings(model)
     request = MessageInput.of(conversation).request(() if info is None else info.schemas)
     if info is None:

@@ -27,12 +27,14 @@ class NextTurns:
         turns: How many turns.
         requests: How many requests these are: in the run of an agent, several for each turn.
         totals: What each strategy comes to, in the order of the settings.
+        least_cached: The shortest prefix that the provider caches, in tokens; 0 where that is not known.
         problem: Why there are none; empty where there are.
     """
 
     turns: int
     requests: int = 0
     totals: tuple[ReplayTotal, ...] = ()
+    least_cached: int = 0
     problem: str = ""
 
 
@@ -64,7 +66,7 @@ def next_turns(request: ContextRequest, settings: PlaygroundSettings, turns: int
         total_of(one.name, [row for row in found.rows_of(one.name) if row.messages > before])
         for one in found.strategies
     )
-    return NextTurns(turns=turns, requests=totals[0].requests, totals=totals)
+    return NextTurns(turns=turns, requests=totals[0].requests, totals=totals, least_cached=found.cache.minimum)
 
 
 def _requests_after(longer: ContextRequest, before: int) -> int:

@@ -50,15 +50,20 @@ def _markup(found: NextTurns) -> str:
     note = SubElement(top, "p", {"class": "ctxopt-status"})
     note.text = (
         "If the conversation goes on as it went so far. What repeats the start of the request before is read from the "
-        "provider's prompt cache; the relative cost is that of sending everything without a cache."
+        f"provider's prompt cache{_least(found.least_cached)}. The cost is a part of that of sending everything "
+        "without a cache."
     )
     return as_markup(top)
 
 
+def _least(tokens: int) -> str:
+    return f", if it has {tokens:,} tokens or more" if tokens else ""
+
+
 def _sheet(found: NextTurns) -> Sheet:
     priced = all(total.cost_with_cache is not None for total in found.totals)
-    in_dollars = (f"USD, {_REQUESTS:,} times",) if priced else ()
-    columns = ("strategy", "tokens", "cached", "relative cost", *in_dollars)
+    in_dollars = (f"USD \N{MULTIPLICATION SIGN} {_REQUESTS:,}",) if priced else ()
+    columns = ("strategy", "tokens", "cached", "cost", *in_dollars)
     table = Table(
         caption=f"The next {found.turns:,} turns: {found.requests:,} requests",
         columns=columns,

@@ -113,6 +113,7 @@ def test_u11_the_page_shows_the_next_turns_and_follows_the_settings():
     panel = playground._page.next_turns
 
     assert "The next 5 turns: 5 requests" in panel.table.value
+    assert "if it has 1,024 tokens or more" in panel.table.value
     panel.turns.value = 8
     assert "The next 8 turns: 8 requests" in panel.table.value
     before = panel.found
@@ -127,5 +128,5 @@ def test_u11_the_page_shows_the_next_turns_and_follows_the_settings():
 def test_u11_without_a_price_there_is_the_relative_cost_alone():
     playground = Playground([{"role": "user", "content": "Is it lit?"}], model=None, target_tokens=400)
 
-    assert "relative cost" in playground._page.next_turns.table.value
+    assert "cost is a part of that" in playground._page.next_turns.table.value
     assert "USD" not in playground._page.next_turns.table.value
