@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from langchain_ctxopt.chat_model import with_optimizer
     from langchain_ctxopt.compressor import ContextOptimizerCompressor
     from langchain_ctxopt.errors import RequestOverflowError
+    from langchain_ctxopt.message_input import replay
     from langchain_ctxopt.optimizer import ContextOptimizer, OptimizedInput
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "RequestOverflowError",
     "omitted_content_tool",
     "pre_model_hook",
+    "replay",
     "with_optimizer",
 ]
 
@@ -44,6 +46,7 @@ _HOMES = {
     "RequestOverflowError": "langchain_ctxopt.errors",
     "omitted_content_tool": "langchain_ctxopt.agents.omitted_content_tool",
     "pre_model_hook": "langchain_ctxopt.agents.pre_model_hook",
+    "replay": "langchain_ctxopt.message_input",
     "with_optimizer": "langchain_ctxopt.chat_model",
 }
 

@@ -6,9 +6,8 @@ is shortened leaves as a copy with the same id, name, tool calls and metadata.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from langchain_core.messages import (
@@ -28,6 +27,7 @@ from ctxopt_core.adapters import (
     SYSTEM_ROLES,
     Content,
     LazyMessages,
+    PlainRange,
     Shortened,
     arguments_text,
     call_of,
@@ -39,6 +39,7 @@ from ctxopt_core.adapters import (
     named_openai,
     placeholder_openai,
     plain_openai,
+    plain_range,
     put_together,
     role_of,
     shortened_openai,
@@ -75,32 +76,37 @@ class LangChainMessages(LazyMessages[Any]):
         fields = item.__dict__
         return (role, fields["name"], fields["content"]) if fields["name"] and _says_text_alone(role, fields) else None
 
-    def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
-        """Yield what `plain` returns for each message before `stop`, newest first."""
-        role_of = _PLAIN_ROLES.get
-        for item in islice(reversed(self.items), len(self.items) - stop, None):
-            # The inlined common case of `_plain`, which takes half the time so.
-            role = role_of(type(item))
+    def plain_range(self, start: int, stop: int) -> PlainRange | None:
+        """Return the messages in [start, stop) if all of them are known to be as in a `PlainRange`, else None."""
+        roles: list[str] = []
+        texts: list[str] = []
+        named = False
+        items = self.items[start:stop]
+        for item in items:
+            kind = type(item)
+            role = _PLAIN_ROLES.get(kind)
             if role is None:
-                yield _plain(item)
-                continue
+                return None
             fields = item.__dict__
-            content = fields["content"]
-            if (
-                type(content) is str
-                and content[:1] != "["
-                and fields["name"] is None
-                and not fields["additional_kwargs"]
-                and (role != "assistant" or not (fields["tool_calls"] or fields["invalid_tool_calls"]))
-            ):
-                yield role, content
-            else:
-                yield _plain(item)
+            text = fields["content"]
+            if type(text) is not str or fields["additional_kwargs"]:
+                return None
+            if kind is AIMessage and (fields["tool_calls"] or fields["invalid_tool_calls"]):
+                return None
+            if fields["name"]:
+                named = True
+            roles.append(role)
+            texts.append(text)
+        return plain_range(roles, [item.name for item in items] if named else None, texts)
 
-    def last_compaction(self) -> int | None:
+    def last_compaction(self, without: Callable[[int, int], bool] | None = None) -> int | None:
         """Return the index of the last item with a compaction, of those where system messages were sought."""
-        found = (self._last_compaction_in(part) for part in self._searched)
-        return next((index for index in found if index is not None), None)
+        for run, searched in self._searched_runs():
+            if without is None or not without(run.start, run.stop):
+                found = self._last_compaction_in(searched)
+                if found is not None:
+                    return found
+        return None
 
     def _last_compaction_in(self, part: range) -> int | None:
         # It is a block of the content, and most messages have a string there.
@@ -117,6 +123,8 @@ class LangChainMessages(LazyMessages[Any]):
         self._note_search(start, stop)
         # The class alone rules out most messages, in a tenth of the time that their role takes.
         window = self.items[start:stop]
+        if _NEVER_SYSTEM.issuperset(map(type, window)):
+            return ()
         others = [i for i, kind in enumerate(map(type, window), start) if kind not in _NEVER_SYSTEM]
         return [i for i in others if role_of_item(self.items[i]) in SYSTEM_ROLES]
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from llamaindex_ctxopt.events import ContextOptimizedEvent
     from llamaindex_ctxopt.guard.llm import with_optimizer
     from llamaindex_ctxopt.memory import ContextOptimizerMemory
+    from llamaindex_ctxopt.message_replay import replay
     from llamaindex_ctxopt.optimizer import EngineOptimizer
     from llamaindex_ctxopt.postprocessor import ContextOptimizerPostprocessor
     from llamaindex_ctxopt.retriever import ContextOptimizerRetriever
@@ -29,6 +30,7 @@ __all__ = [
     "EngineOptimizer",
     "EnginePartsError",
     "EngineSession",
+    "replay",
     "with_optimizer",
 ]
 
@@ -40,6 +42,7 @@ _HOMES = {
     "ContextOptimizerMemory": "llamaindex_ctxopt.memory",
     "ContextOptimizerPostprocessor": "llamaindex_ctxopt.postprocessor",
     "ContextOptimizerRetriever": "llamaindex_ctxopt.retriever",
+    "replay": "llamaindex_ctxopt.message_replay",
     "with_optimizer": "llamaindex_ctxopt.guard.llm",
 }
 

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ctxopt_core.shortening.truncate import truncate
     from ctxopt_core.summaries.model_summarizer import summarizer
     from ctxopt_core.summaries.summarizer import Summarizer
+    from ctxopt_core.sweeps.replay_table import Replay
+    from ctxopt_core.sweeps.run_replay import ReplayArguments, replay
     from ctxopt_core.sweeps.run_sweep import sweep
 
 __all__ = [
@@ -68,6 +70,8 @@ __all__ = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "Replay",
+    "ReplayArguments",
     "RequestRenderer",
     "Scorer",
     "Section",
@@ -91,6 +95,7 @@ __all__ = [
     "fit",
     "pack_documents",
     "plan",
+    "replay",
     "resolve_window",
     "summarizer",
     "sweep",
@@ -114,6 +119,8 @@ _HOMES = {
     "EstimateCounter": "counting.estimate_counter",
     "FitReport": "reports.fit_report",
     "FittedContext": "fitting.fitted_context",
+    "Replay": "sweeps.replay_table",
+    "ReplayArguments": "sweeps.run_replay",
     "RequestRenderer": "fitting.request_renderer",
     "HistoryPolicy": "history.policy",
     "HistoryStrategy": "history.strategies.custom",
@@ -144,6 +151,7 @@ _HOMES = {
     "fit": "fitting.fit_request",
     "pack_documents": "documents.packing",
     "plan": "fitting.fit_request",
+    "replay": "sweeps.run_replay",
     "resolve_window": "models.resolve_window",
     "summarizer": "summaries.model_summarizer",
     "sweep": "sweeps.run_sweep",

@@ -55,7 +55,7 @@ from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
 from ctxopt_core.messages.message import TOOL_ROLES, AttachmentKind, MediaFacts
-from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews
+from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews, PlainRange, plain_range
 from ctxopt_core.messages.placeholder import is_placeholder_message
 from ctxopt_core.models.model_settings import (
     ANSWER_LIMITS,
@@ -117,6 +117,7 @@ __all__ = [
     "Overflow",
     "Peek",
     "Percent",
+    "PlainRange",
     "Prices",
     "RequestSettings",
     "Shortened",
@@ -161,6 +162,7 @@ __all__ = [
     "placeholder_openai",
     "plain_fields",
     "plain_openai",
+    "plain_range",
     "put_together",
     "read_lines",
     "reject_server_state",

@@ -20,6 +20,7 @@ from ctxopt_playground.input_boxes import documents_box, history_box
 from ctxopt_playground.inputs import CombinedRequest, combined
 from ctxopt_playground.markup import STYLE
 from ctxopt_playground.model_text import without_model_warnings
+from ctxopt_playground.next_turns_panel import NextTurnsPanel
 from ctxopt_playground.outcome_view import OutcomeView
 from ctxopt_playground.readers.json import UnreadablePasteError
 from ctxopt_playground.settings import PlaygroundSettings
@@ -72,6 +73,7 @@ class LivePage:
         self.history, self.documents = history_box(self._on_history), documents_box(self.compare)
         self.panel = SettingsPanel(settings, self.compare)
         self.outcomes = OutcomeView()
+        self.next_turns = NextTurnsPanel()
         self.example = Button(description="Load the example")
         self.example.on_click(lambda _: self.show_example(narrow=True))
         self.widget = self._layout()
@@ -120,6 +122,7 @@ class LivePage:
         else:
             self.combined, self.comparison = found, comparison
             self.outcomes.show(found, comparison)
+            self.next_turns.show(found.request, settings)
         if self.problem:
             self.outcomes.mark(self.problem)
 
@@ -144,6 +147,7 @@ class LivePage:
         tabs = Tab([self.history.widget, self.documents.widget], titles=["Chat history", "Documents"])
         pasted = VBox([tabs, self.example])
         left = VBox([pasted, self.panel.widget]).add_class("ctxopt-left")
-        columns = Box([left, self.outcomes.widget.add_class("ctxopt-right")]).add_class("ctxopt-columns")
+        right = VBox([self.outcomes.widget, self.next_turns.widget]).add_class("ctxopt-right")
+        columns = Box([left, right]).add_class("ctxopt-columns")
         style = HTML(as_markup(style_element(STYLE))).add_class("ctxopt-style")
         return VBox([style, columns, self.outcomes.summary]).add_class("ctxopt-playground")

@@ -76,6 +76,8 @@ background:var(--jp-layout-color1,Canvas);border-top:1px solid FAINT;box-shadow:
 .ctxopt-playground .ctxopt-summary{display:flex;flex-flow:row wrap;gap:1px 14px;margin:0;padding:6px 8px;
 font-size:12px;font-variant-numeric:tabular-nums}
 .ctxopt-playground .ctxopt-download{font-size:13px;color:var(--jp-content-link-color,#1976d2)}
+.ctxopt-playground .ctxopt-next-turns table{width:100%;min-width:0;font-size:12.5px}
+.ctxopt-playground .ctxopt-next-turns :is(th,td){white-space:normal;overflow-wrap:anywhere;padding:3px 6px 3px 0}
 .ctxopt-playground .ctxopt-report .ctxopt-tables{gap:0 2.4em}
 .ctxopt-playground .ctxopt-report .ctxopt-tables>table{max-width:100%}
 """

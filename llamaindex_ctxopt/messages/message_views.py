@@ -173,7 +173,7 @@ def kept_messages(messages: Sequence[ChatMessage], trimming: Trimming) -> list[C
         messages,
         trimming,
         shortened=LlamaIndexMessages(messages).shortened,
-        placeholder=lambda text, _: placeholder_message(text, trimming.placeholder_role),
+        added=lambda message: placeholder_message(message.text, message.role),
     )
 
 

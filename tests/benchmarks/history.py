@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from history_tables import chat_rows, share_rows, window_rows
+from history_tables import chat_rows, share_rows, short_rows, window_rows
 from import_cost import import_rows
 from program import run
 from result_table import Row
@@ -23,6 +23,8 @@ class Plan:
         shares: (messages, rounds) of the histories fitted to 30 %.
         lengths: Messages of the histories fitted to a fixed window.
         length_rounds: How often each of them is fitted.
+        short: Messages of the conversation of short messages.
+        short_rounds: How often it is fitted.
         turns: Turns of the chat.
         chat_rounds: How often the chat is held.
         processes: Fresh processes for each import.
@@ -31,6 +33,8 @@ class Plan:
     shares: tuple[tuple[int, int], ...]
     lengths: tuple[int, ...]
     length_rounds: int
+    short: int
+    short_rounds: int
     turns: int
     chat_rounds: int
     processes: int
@@ -40,11 +44,22 @@ FULL = Plan(
     shares=((60, 15), (1_000, 9), (10_000, 3)),
     lengths=(1_000, 10_000, 100_000),
     length_rounds=15,
+    short=5_900,
+    short_rounds=15,
     turns=200,
     chat_rounds=5,
     processes=7,
 )
-QUICK = Plan(shares=((60, 1), (1_000, 1)), lengths=(500, 1_000), length_rounds=1, turns=20, chat_rounds=1, processes=1)
+QUICK = Plan(
+    shares=((60, 1), (1_000, 1)),
+    lengths=(500, 1_000),
+    length_rounds=1,
+    short=600,
+    short_rounds=1,
+    turns=20,
+    chat_rounds=1,
+    processes=1,
+)
 
 
 def main() -> None:
@@ -57,6 +72,7 @@ def tables(plan: Plan) -> Iterator[list[Row]]:
     """Yield the rows of each table as soon as they are measured."""
     yield [row for count, rounds in plan.shares for row in share_rows(count, rounds)]
     yield window_rows(plan.lengths, plan.length_rounds)
+    yield short_rows(plan.short, plan.short_rounds)
     yield chat_rows(plan.turns, plan.chat_rounds)
     yield import_rows(plan.processes)
 

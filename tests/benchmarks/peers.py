@@ -14,6 +14,8 @@ from ctxopt_core.runtime.text_cache import shared_cache
 from langchain_ctxopt import ContextOptimizer
 
 ENCODING = "o200k_base"
+WINDOW = 8_000
+"""Tokens of the window that conversations of any length are fitted to."""
 TOKENS_PER_MESSAGE = 4
 TOKENS_PER_REQUEST = 3
 
@@ -27,6 +29,13 @@ def forget_all() -> None:
     """Forget what was counted and what was found, so that the next fit is the first."""
     _counts.clear()
     word_blocks.clear()
+
+
+def index_bytes(history: list[BaseMessage]) -> int:
+    """Return the bytes that the index of words takes after one search in a conversation."""
+    forget_all()
+    optimizer_for(WINDOW).fit(history)
+    return word_blocks.size_bytes
 
 
 def count_once(messages: Sequence[BaseMessage]) -> int:
@@ -63,10 +72,18 @@ def optimizer_for(budget: int, strategy: str = "auto") -> ContextOptimizer:
     return ContextOptimizer(max_input_tokens=budget, token_counter=ENCODING, history={"strategy": strategy})
 
 
-def fits(history: list[BaseMessage], budget: int, new_message: Callable[[], BaseMessage]) -> Iterator[Candidate]:
+def fits(
+    history: list[BaseMessage], budget: int, new_message: Callable[[], BaseMessage], *, questions: int = 0
+) -> Iterator[Candidate]:
     """Yield the optimizer, called in two ways: with nothing counted before, and with one new message.
 
     `fit` and `invoke` have the default strategy; `turns` is a fit by recency alone, which is what the others do.
+
+    Args:
+        history: The conversation.
+        budget: The input budget, in tokens.
+        new_message: Writes another newest message, which is the question.
+        questions: After how many other questions `fit` is measured once more, as `seen`; 0 for not at all.
     """
     optimizer = optimizer_for(budget)
     grown = history
@@ -87,6 +104,16 @@ def fits(history: list[BaseMessage], budget: int, new_message: Callable[[], Base
     for name, call in calls.items():
         yield Candidate(name=f"ours, {name}, cold", run=partial(call, history), prepare=forget_all)
         yield Candidate(name=f"ours, {name}, warm", run=partial(run_grown, call), prepare=grow)
+
+    def ask() -> None:
+        nonlocal grown
+        forget_all()
+        for _ in range(questions):
+            optimizer.fit([*history[:-1], new_message()])
+        grown = [*history[:-1], new_message()]
+
+    if questions:
+        yield Candidate(name="ours, fit, seen", run=partial(run_grown, optimizer.fit), prepare=ask)
 
 
 def check_fit(optimizer: ContextOptimizer, messages: list[BaseMessage]) -> None:

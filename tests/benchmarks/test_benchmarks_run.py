@@ -13,6 +13,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent
 OURS = [f"ours, {call}, {state}" for call in ("fit", "turns", "invoke") for state in ("cold", "warm")]
+SEEN = "ours, fit, seen"
 PROGRAMS = ("history", "documents", "chat_engines", "batch", "counting")
 PEERS = {"trim_messages", "early-exit scan"}
 
@@ -49,8 +50,13 @@ def trial(trials: dict[str, Trial], request: pytest.FixtureRequest) -> Trial:
 @pytest.mark.parametrize(
     ("section", "cases", "candidates"),
     [
-        pytest.param("fitted to 30 %", {"60 messages", "1,000 messages"}, {*OURS, *PEERS, "count once"}, id="share"),
-        pytest.param("fitted to 8,000 tokens", {"500 messages", "1,000 messages"}, {*OURS, *PEERS}, id="window"),
+        pytest.param(
+            "fitted to 30 %", {"60 messages", "1,000 messages"}, {*OURS, SEEN, *PEERS, "count once"}, id="share"
+        ),
+        pytest.param(
+            "any length, fitted to 8,000 tokens", {"500 messages", "1,000 messages"}, {*OURS, SEEN, *PEERS}, id="window"
+        ),
+        pytest.param("short messages", {"600 messages"}, {*OURS, SEEN, "trim_messages", "count once"}, id="short"),
         pytest.param(
             "one fit a turn",
             {"20 turns"},
@@ -82,8 +88,25 @@ def test_the_fits_of_1000_messages_have_their_targets(rows: list[dict[str, Any]]
         for row in rows
         if "30 %" in row["section"] and row["case"] == "1,000 messages" and row["candidate"] in OURS
     }
-    cold, warm = [("trim_messages", 10), ("count once", 2.5)], [("trim_messages", 100)]
-    assert found == {name: cold if name.endswith("cold") else warm for name in OURS}
+    searching = {"cold": [("trim_messages", 6), ("count once", 1)], "warm": [("trim_messages", 30)]}
+    recent = {"cold": [("trim_messages", 10), ("count once", 2.5)], "warm": [("trim_messages", 100)]}
+    assert found == {name: (recent if "turns" in name else searching)[name.rpartition(" ")[2]] for name in OURS}
+
+
+def test_a_cold_fit_is_never_to_be_slower_than_counting_all(rows: list[dict[str, Any]]) -> None:
+    cold = [row for row in rows if "30 %" in row["section"] and row["candidate"] == "ours, fit, cold"]
+    assert [("count once", 1) in [(t["of"], t["figure"]) for t in row["targets"]] for row in cold] == [True, True]
+
+
+def test_z6_a_search_of_everything_has_its_targets_and_the_index_its_size(rows: list[dict[str, Any]]) -> None:
+    ours = {row["candidate"]: row for row in rows if "short messages" in row["section"] and "fit," in row["candidate"]}
+    figures = {name: [(target["of"], target["figure"]) for target in row["targets"]] for name, row in ours.items()}
+    assert figures == {
+        "ours, fit, cold": [("trim_messages", 7.2)],
+        "ours, fit, warm": [("trim_messages", 36)],
+        SEEN: [("trim_messages", 36)],
+    }
+    assert 0 < ours[SEEN]["figures"]["MiB of the index"] <= 64
 
 
 def test_ratios_are_those_of_the_times(rows: list[dict[str, Any]]) -> None:

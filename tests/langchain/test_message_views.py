@@ -321,3 +321,53 @@ def test_t2_the_quick_view_of_a_message_says_what_the_full_one_says(message: Any
 )
 def test_a16_a_placeholder_of_an_earlier_fit_is_recognized(message: Any, synthetic: bool) -> None:
     assert view_of(message).synthetic is synthetic
+
+
+PLAIN = (HumanMessage("Hi."), AIMessage("Yes."), SystemMessage("Be brief."), HumanMessage("Ho.", name="Ann"))
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        *PLAIN,
+        HumanMessage(" "),
+        HumanMessage(""),
+        HumanMessage("\n\n"),
+        AIMessage("[3 earlier messages omitted]"),
+        HumanMessage([{"type": "text", "text": "Hi."}]),
+        HumanMessage("Hi.", additional_kwargs={"lc_source": "ctxopt"}),
+        SystemMessage("Hi.", additional_kwargs={"__openai_role__": "developer"}),
+        AIMessage("Hi.", tool_calls=[CALL]),
+        AIMessage("Hi.", invalid_tool_calls=[{"name": "f", "args": "{", "id": "c", "error": None}]),
+        ToolMessage("Four.", tool_call_id="call_7"),
+        HumanMessageChunk("Hi."),
+        {"role": "user", "content": "Hi."},
+        ("human", "Hi."),
+        "Hi.",
+    ],
+    ids=repr,
+)
+def test_messages_that_are_read_together_are_as_when_each_is_read(item: Any) -> None:
+    views = LangChainMessages([*PLAIN, item, *PLAIN])
+    found = views.plain_range(0, 9)
+
+    if found is None:
+        assert not isinstance(item, BaseMessage) or views.plain(4) is None or not str(item.content).strip()
+        return
+    named = (
+        [(None, text) for text in found.texts] if found.names is None else zip(found.names, found.texts, strict=True)
+    )
+    for index, (role, (name, text)) in enumerate(zip(found.roles, named, strict=True)):
+        whole = views[index]
+        assert (role, name, text) == (whole.role, whole.name, whole.content)
+        assert whole.plain or name
+        assert not whole.empty
+
+
+def test_a_message_that_was_changed_is_read_again() -> None:
+    item = AIMessage("Yes.")
+    views = LangChainMessages([item])
+    assert views.plain_range(0, 1) is not None
+
+    item.tool_calls.append(CALL)
+    assert views.plain_range(0, 1) is None

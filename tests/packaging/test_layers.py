@@ -55,7 +55,7 @@ events settings
 nodes guard
 engines
 storage
-memory postprocessor retriever
+memory postprocessor retriever message_replay
 attachment
 session
 optimizer
@@ -77,8 +77,8 @@ PLAYGROUND = """
 readers
 inputs settings markup model_text
 comparison
-outcome_cards outcome_view
-input_boxes settings_panel window_panel
+outcome_cards outcome_view next_turns
+input_boxes settings_panel window_panel next_turns_panel
 live_page
 playground
 __init__

@@ -34,6 +34,8 @@ CORE_NAMES = [
     "ModelWindow",
     "Packing",
     "PlainDocuments",
+    "Replay",
+    "ReplayArguments",
     "RequestRenderer",
     "Scorer",
     "Section",
@@ -57,6 +59,7 @@ CORE_NAMES = [
     "fit",
     "pack_documents",
     "plan",
+    "replay",
     "resolve_window",
     "summarizer",
     "sweep",
@@ -71,6 +74,7 @@ LANGCHAIN_NAMES = [
     "RequestOverflowError",
     "omitted_content_tool",
     "pre_model_hook",
+    "replay",
     "with_optimizer",
 ]
 
@@ -82,6 +86,7 @@ LLAMAINDEX_NAMES = [
     "EngineOptimizer",
     "EnginePartsError",
     "EngineSession",
+    "replay",
     "with_optimizer",
 ]
 PACKAGES = [ctxopt_core, ctxopt_playground, langchain_ctxopt, llamaindex_ctxopt]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from ctxopt_core.messages.placeholder import is_recalled
 from independent_recount import recount
 from must_stay_rows import SYSTEM_ROLES
 from shape_rows import Row
@@ -21,13 +22,12 @@ def promise_faults(before: Sequence[Row], after: Sequence[Row], *, budget: int, 
     numbers = [row["number"] for row in after if "number" in row]
     if any(earlier >= later for earlier, later in pairwise(numbers)):
         yield "a row is repeated or out of order"
-    if len(after) - len(numbers) > 1:
-        yield "more than one placeholder"
     by_number = {row["number"]: row for row in before}
     for row in after:
         if "number" in row:
             yield from _edits(by_number[row["number"]], row)
     asked = max(row["number"] for row in before if row["role"] == "user" and _says(row))
+    yield from _added(after, asked)
     if asked not in numbers:
         yield "the question is lost"
     elif by_number[asked] not in after:
@@ -35,6 +35,16 @@ def promise_faults(before: Sequence[Row], after: Sequence[Row], *, budget: int, 
         if recount([by_number[asked], *in_flight], tools) <= budget // 2:
             yield "the question is cut though half of the budget holds it and what follows it"
     yield from _pairs(after)
+
+
+def _added(after: Sequence[Row], asked: int) -> Iterator[str]:
+    """Yield what is wrong with the rows that were not there before."""
+    added = [place for place, row in enumerate(after) if "number" not in row]
+    recalled = [place for place in added if is_recalled(str(after[place]["content"]))]
+    if len(added) - len(recalled) > 1 or len(recalled) > 1:
+        yield "more than one placeholder"
+    if any(after[place]["role"] != "user" or after[place + 1].get("number") != asked for place in recalled):
+        yield "what is recalled does not stand before the question"
 
 
 def _says(row: Row) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from broken_cuts import cut_faults
+from ctxopt_core.messages.placeholder import is_recalled
 from must_stay_rows import SYSTEM_ROLES, is_blank, last_exchange, last_user_index, lost_system
 from request_tokens import MEDIA_ALLOWANCE, count_message, recount
 from row_alignment import align
@@ -90,7 +91,8 @@ def _invented(
         elif not _may_be_new(after[index], is_placeholder, encoding):
             yield f"row {index} is invented or edited"
     known = {index for index, row in enumerate(after) if is_placeholder is not None and is_placeholder(row)}
-    if len(known.union(made)) > 1:
+    notes = [index for index in known.union(made) if not is_recalled(str(after[index].get("content")))]
+    if len(notes) > 1 or len(known.union(made)) - len(notes) > 1:
         yield "more than one placeholder"
 
 

@@ -6,24 +6,28 @@ import math
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
-from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, tokens_by
+from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, TOKENS_PER_NAME, tokens_by
+from ctxopt_core.conversation.plain_runs import PlainRuns
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of, most_tokens_per_byte
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 from ctxopt_core.messages.message_views import (
     SYSTEM_ROLES,
-    LazyMessages,
     MessageList,
     MessageViews,
     MessageViewsFrom,
+    PlainRange,
 )
+from ctxopt_core.messages.placeholder import is_recalled
 from ctxopt_core.providers.rules import priced, rules_of
 
 # Messages at either end that are searched for system messages and for a compaction. In a conversation of 100,000
 # messages a search of all of them would take longer than the fit (docs/why.md, "Behavior").
 SYSTEM_SCAN_HEAD = 100  # messages
 SYSTEM_SCAN_TAIL = 5_000  # messages
+_COUNTED_TOGETHER = 16  # messages, a part of a run: a call for each takes twice the time, and few are read in vain
 _PROBES = 8  # messages that are measured in bytes first; they estimate the whole within a factor of about two
 _UNBOUNDED = 2**62  # bytes: more than any limit, for messages that are not plain
 
@@ -49,6 +53,7 @@ class CountedConversation:
         self._known = cached_counts_of(counter)
         self._rules = rules_of(counter)
         self._per_byte = most_tokens_per_byte(counter)
+        self._runs = PlainRuns(self._views)
         self._messages: dict[int, Message] = {}
         self._overheads: dict[str, int] = {}
         self._peeks: dict[int, Peek] = {}
@@ -68,8 +73,8 @@ class CountedConversation:
         found = self._messages.get(index)
         if found is None:
             found = priced(self._views[index], self._rules)
-            if found.synthetic and found.role == "user" and not self._follows_user(index):
-                found = replace(found, synthetic=False)  # the first words of a user are never a placeholder
+            if found.synthetic and found.role == "user" and not self._is_beside_user(found, index):
+                found = replace(found, synthetic=False)  # the only words of a user are never a placeholder
             self._messages[index] = found
         return found
 
@@ -158,9 +163,9 @@ class CountedConversation:
         omitted = [i - start for i in self.results_omitted if i >= start]
         return CountedConversation(MessageViewsFrom(self._views, start), self._counter).without_results(omitted)
 
-    def last_compaction(self) -> int | None:
-        """Return the index of the last message with a provider's compaction, sought where system messages are."""
-        return self._views.last_compaction() if isinstance(self._views, LazyMessages) else None
+    def last_compaction(self, *, reading: bool) -> int | None:
+        """Return the index of the last message with a compaction; `reading` if most messages are read in any case."""
+        return self._runs.last_compaction(reading=reading)
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield (role, text) of each message before `stop` that has nothing else, else None; newest first."""
@@ -168,7 +173,11 @@ class CountedConversation:
 
     def named(self, index: int) -> tuple[str, str, str] | None:
         """Return (role, name, text) of a message that has nothing else, where that can be told cheaply, else None."""
-        return self._views.named(index) if isinstance(self._views, LazyMessages) else None
+        return self._runs.named(index)
+
+    def plain_range(self, start: int, stop: int) -> PlainRange | None:
+        """Return the messages in [start, stop), all of one run, if they are known to be plain, else None."""
+        return self._runs.between(start, stop)
 
     def text_cost(self, index: int) -> int:
         """Return the tokens of a message's texts alone, which are what shortening can save."""
@@ -189,27 +198,31 @@ class CountedConversation:
 
         A later call continues where an earlier one stopped.
         """
-        total, start = self._total, self._uncounted
-        if total > limit or start == 0:
-            return total
+        total, index = self._total, self._uncounted
         costs, roles, overheads = self.costs, self.roles, self._overheads
         known, count = self._known, self._count
-        index = start
-        for plain in self._views.backwards(start):
-            index -= 1
-            cost = costs.get(index)
-            if cost is None:
-                # The inlined common case of `measure`: a plain message that says something.
-                if plain is not None and plain[0] in overheads and plain[1] and not plain[1].isspace():
-                    tokens = known(plain[1])
-                    roles[index] = plain[0]
-                    cost = (count(plain[1]) if tokens is None else tokens) + overheads[plain[0]]
-                    costs[index] = cost
-                else:
-                    cost = self.measure(index)
-            total += cost
-            if total > limit:
-                break
+        while index > 0 and total <= limit:
+            start = (index - 1) // _COUNTED_TOGETHER * _COUNTED_TOGETHER
+            plain = self._runs.alone(start, index)
+            if plain is None or plain.names is not None:
+                said: Iterable[tuple[str, str] | None] = islice(self._views.backwards(index), index - start)
+            else:
+                said = zip(reversed(plain.roles), reversed(plain.texts), strict=True)
+            for one in said:
+                index -= 1
+                cost = costs.get(index)
+                if cost is None:
+                    # The inlined common case of `measure`: a plain message that says something.
+                    if one is not None and one[0] in overheads and one[1] and not one[1].isspace():
+                        tokens = known(one[1])
+                        roles[index] = one[0]
+                        cost = (count(one[1]) if tokens is None else tokens) + overheads[one[0]]
+                        costs[index] = cost
+                    else:
+                        cost = self.measure(index)
+                total += cost
+                if total > limit:
+                    break
         self._total, self._uncounted = total, index
         return total
 
@@ -236,16 +249,18 @@ class CountedConversation:
     def measure(self, index: int) -> int:
         """Read a message, count it, and remember its role and its tokens."""
         plain = self._views.plain(index)
-        if plain is None:
+        said = (plain[0], "", plain[1]) if plain else self._runs.named(index)
+        if said is not None:
+            role, name, text = said
+            blank = not text or text.isspace()
+            tokens = self._count(text) + (self._overheads.get(role) or self._overhead(role))
+            tokens += TOKENS_PER_NAME + self._count(name) if name else 0
+        else:
             message = self.message(index)
             role, blank = message.role, message.empty
             tokens = tokens_by(message, self._count, self._rules.call_tokens)
             if message.special:
                 self.special.add(index)
-        else:
-            role, text = plain
-            blank = not text or text.isspace()
-            tokens = self._count(text) + (self._overheads.get(role) or self._overhead(role))
         self.roles[index] = role
         self.costs[index] = tokens
         if blank:
@@ -253,8 +268,11 @@ class CountedConversation:
             self.special.add(index)
         return tokens
 
-    def _follows_user(self, index: int) -> bool:
-        roles = (plain[0] if (plain := self._views.plain(i)) else self._views[i].role for i in range(index - 1, -1, -1))
+    def _is_beside_user(self, message: Message, index: int) -> bool:
+        """Return whether a user's message follows another one or, if it recalls something, stands before one."""
+        before = range(index - 1, -1, -1)
+        beside = range(index + 1, len(self)) if is_recalled(message.texts[0]) else before
+        roles = (plain[0] if (plain := self._views.plain(i)) else self._views[i].role for i in beside)
         return next((role for role in roles if role not in SYSTEM_ROLES), None) == "user"
 
     def _follows_calls(self, index: int) -> bool:

@@ -178,6 +178,8 @@ def _history_table(history: HistoryReport, strip: Sequence[Stretch]) -> Table:
         if turns[state] or count
     ]
     rows += [Row(cells=(f"dropped: {reason}", "", f"{count:,}")) for reason, count in history.reasons.items()]
+    if history.recalled:
+        rows.append(Row(cells=("recalled before the question", "", f"{history.recalled:,}")))
     sizes = (
         f"{number:,} {unit}" + ("" if number == 1 else "s")
         for number, unit in ((sum(turns.values()), "turn"), (history.messages, "message"))

@@ -106,7 +106,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """All that is shown of one value. Facts are names with values, notes are sentences, points are for a figure."""
+    """All that is shown of one value. Facts are names with values, notes are sentences, points are for a figure.
+
+    Of a meter, text draws the bar with characters, and its table is the legend of the bar.
+    """
 
     title: str
     facts: tuple[tuple[str, str], ...] = ()
@@ -114,6 +117,7 @@ class Sheet:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
+    is_meter: bool = False
 
 
 def segments(amounts: Mapping[str, int]) -> tuple[Segment, ...]:

@@ -1,4 +1,4 @@
-"""Which sheet shows which value: allocation, packing, trimming, report, fitted request."""
+"""Which sheet shows which value: allocation, packing, trimming, report, use of the window, fitted request."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from functools import singledispatch
 
 from ctxopt_core.budget.shares import Allocation
+from ctxopt_core.display.meter import sheet_of_usage
 from ctxopt_core.display.report_sheet import MOST_NOTES, MOST_ROWS, half_and_half, history_bar, sheet_of_report
 from ctxopt_core.display.sheet import Bar, Row, Sheet, Table, filled, in_words, more_rows, segments
 from ctxopt_core.documents.packing import Packing
@@ -13,6 +14,7 @@ from ctxopt_core.fitting.fitted_context import FittedContext
 from ctxopt_core.fitting.report_builder import message_stretches
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.reports.usage import ContextUsage
 
 
 @singledispatch
@@ -27,6 +29,7 @@ def sheet_of(value: object) -> Sheet:
 
 
 sheet_of.register(FitReport, sheet_of_report)
+sheet_of.register(ContextUsage, sheet_of_usage)
 
 
 @sheet_of.register
@@ -101,6 +104,7 @@ def _(trimming: Trimming) -> Sheet:
         ("strategy", trimming.strategy),
         ("fallback", trimming.fallback or ""),
         ("placeholder", "no" if trimming.placeholder is None else "yes"),
+        ("recalled", f"{len(trimming.recalled):,} messages" if trimming.recalled else ""),
     ]
     return Sheet(
         title="Trimmed conversation",

@@ -25,6 +25,7 @@ RankedBy = Literal["auto", "score", "given"]
 _RANK_OFFSET = 3
 _RELEVANCE_WEIGHT = 0.25  # the retriever's rank has 1.0; a larger weight would overrule a good retriever
 _FEWEST_RERANKED = 4  # documents: the order of fewer says little against their scores, since chance may have left it
+_SCORER_SHARE = 0.3  # of a scorer in the relevance; an embedding model reads only the start of a long document
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -70,8 +71,8 @@ def rank(
     order of either matters and no scale, shift or direction (reciprocal rank fusion, Cormack et al. 2009). The
     retriever weighs four times as much, and decides between documents that are equally relevant. Without any score the
     relevance alone decides, and without a query the order of arrival, which is that of `indices`. BM25 is the
-    relevance; with a scorer half of it is how much its scores stand out. Where the order of arrival is the ranking, it
-    takes the place of the scores.
+    relevance; with a scorer three tenths of it are how much its scores stand out. Where the order of arrival is the
+    ranking, it takes the place of the scores.
     """
     ranking = ranked_by_score(documents, indices, score_order=score_order, ranked_by=ranked_by)
     relevance = _relevance(documents, indices, terms, scorer)
@@ -189,7 +190,7 @@ def _relevance(
     found = rescale(scanned_bm25(terms.weights, texts))
     if scorer is not None and terms.text.strip() and texts:
         similar = standing_out(call_scorer(scorer, terms.text, texts))
-        both = [own + other for own, other in zip(found, similar, strict=True)]
+        both = [(1.0 - _SCORER_SHARE) * own + _SCORER_SHARE * other for own, other in zip(found, similar, strict=True)]
         best = max(both) or 1.0
         found = [value / best for value in both]
     return dict(zip(indices, found, strict=True))

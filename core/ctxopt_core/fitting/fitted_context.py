@@ -58,7 +58,7 @@ class FittedContext(Displayed):
             history,
             self.history,
             shortened=lambda index, cut: shortened_message(history[index], cut),
-            placeholder=lambda text, _: Message(role=self.history.placeholder_role, content=text, synthetic=True),
+            added=lambda message: Message(role=message.role, content=message.text, synthetic=True),
         )
         return tuple(kept)
 

@@ -17,6 +17,7 @@ from ctxopt_core.documents.packing import Packing
 from ctxopt_core.documents.rendering import DocumentCosts
 from ctxopt_core.fitting.components import Cut
 from ctxopt_core.fitting.measured_request import MeasuredRequest, as_given
+from ctxopt_core.fitting.request_renderer import Draft, opening_system_text, schema_tokens
 from ctxopt_core.fitting.sections import section_tokens
 from ctxopt_core.history.trimming import Trimming
 from ctxopt_core.reports.fit_report import FitReport
@@ -39,6 +40,7 @@ def report_of_unchanged(measured: MeasuredRequest, budget: ContextBudget) -> Fit
         ),
         fixed=measured.overhead,
         **_sections(measured, measured),
+        **_tools(measured, as_given(measured)),
         **_common(measured, budget),
     )
 
@@ -69,6 +71,7 @@ def report_of_cut(
         cumulative_score=cut.packing.cumulative_score,
         fixed=cut.measured.overhead,
         **_sections(measured, cut.measured),
+        **_tools(cut.measured, cut.draft),
         **_common(measured, budget),
     )
 
@@ -85,6 +88,7 @@ def _common(measured: MeasuredRequest, budget: ContextBudget) -> dict[str, Any]:
     return {
         "input_budget": budget.input_budget,
         "reserve": budget.output_reserve + budget.safety_margin,
+        "safety_margin": budget.safety_margin,
         "context_window": budget.window.context_window if budget.window else budget.context_window,
         **_model_figures(budget, measured.counter),
         "count_before": _before(measured),
@@ -114,6 +118,18 @@ def _sections(given: MeasuredRequest, left: MeasuredRequest) -> dict[str, Any]:
         ),
         "count_sections": lambda: section_tokens(left.request, left.renderer, left.counter),
     }
+
+
+def _tools(measured: MeasuredRequest, draft: Draft) -> dict[str, Any]:
+    request, counter = measured.request, measured.counter
+    if not request.tools:
+        return {}
+
+    def count() -> int:
+        opening = opening_system_text(request, draft.system, draft.trimming)
+        return schema_tokens(request, counter, system=opening)
+
+    return {"count_tools": count}
 
 
 def _before(measured: MeasuredRequest) -> Callable[[], Mapping[str, int]]:
@@ -226,6 +242,7 @@ def _history(measured: MeasuredRequest, trimming: Trimming) -> HistoryReport:
         summarized=len(trimming.summarized),
         turns=trimming.turns,
         placeholder=trimming.placeholder is not None,
+        recalled=len(trimming.recalled),
         reasons=dict(reasons),
         system_scan_bounded=measured.conversation.system_scan_bounded,
     )

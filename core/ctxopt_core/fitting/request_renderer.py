@@ -196,9 +196,7 @@ def conversation_tokens(conversation: CountedConversation, trimming: Trimming, c
     for index in trimming.kept:
         cut = shortened.get(index)
         tokens += conversation.cost(index) if cut is None else cut.tokens
-    if trimming.placeholder is not None:
-        tokens += _message(counter, trimming.placeholder_role, trimming.placeholder)
-    return tokens
+    return tokens + sum(_message(counter, message.role, message.text) for message in trimming.added)
 
 
 def _message(counter: TokenCounter, role: str, text: str) -> int:

@@ -68,7 +68,12 @@ def fitted_anthropic(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) 
         else:
             found.append(mapping)
 
+    befores = {message.beside: message for message in trimming.added if message.before}
+    afters = {message.beside: message for message in trimming.added if not message.before}
     for index in trimming.kept:
+        if index in befores:
+            add(placeholder_anthropic(befores[index].text, befores[index].role))
+            before = -1
         cut = trimming.shortened.get(index)
         mapping = mappings[index] if cut is None else shortened_anthropic(mappings[index], cut)
         if found and before != index - 1:
@@ -76,8 +81,8 @@ def fitted_anthropic(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) 
         else:
             found.append(mapping)
         before = index
-        if trimming.placeholder is not None and index == trimming.placeholder_after:
-            add(placeholder_anthropic(trimming.placeholder, trimming.placeholder_role))
+        if index in afters:
+            add(placeholder_anthropic(afters[index].text, afters[index].role))
             before = -1
     return found
 

@@ -86,7 +86,7 @@ def fitted_openai(mappings: Sequence[Mapping[str, Any]], trimming: Trimming) -> 
         mappings,
         trimming,
         shortened=lambda index, cut: shortened_openai(mappings[index], cut),
-        placeholder=lambda text, _: placeholder_openai(text, trimming.placeholder_role),
+        added=lambda message: placeholder_openai(message.text, message.role),
     )
 
 

@@ -24,7 +24,13 @@ _SHARES = (2, 4)  # of the budget, a half and a quarter, go to what was called b
 
 
 def trim_compacted(
-    conversation: CountedConversation, budget: int, counter: TokenCounter, *, query: int | None, rest: TrimRest
+    conversation: CountedConversation,
+    budget: int,
+    counter: TokenCounter,
+    *,
+    query: int | None,
+    rest: TrimRest,
+    searches: bool,
 ) -> Trimming | None:
     """Keep the message with the last compaction whole, with the results of its calls, and trim what follows it.
 
@@ -34,12 +40,13 @@ def trim_compacted(
         counter: Counts the texts.
         query: Index of the message that is the query.
         rest: Trims what follows the compaction.
+        searches: Whether `rest` reads most of the messages, which are then read at once here.
 
     Returns:
         None where there is no compaction, or where it is in a message whose calls are not answered. `tokens` is above
         `budget` only where the compaction and the current exchange cannot be made to fit.
     """
-    compaction = conversation.last_compaction()
+    compaction = conversation.last_compaction(reading=searches)
     if compaction is None or compaction == query:
         return None
     stop = next((i for i in range(compaction + 1, len(conversation)) if conversation.opens_turn(i)), len(conversation))

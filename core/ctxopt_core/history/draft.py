@@ -19,6 +19,7 @@ from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 
 if TYPE_CHECKING:
     from ctxopt_core.history.policy import HistoryPolicy
+    from ctxopt_core.history.strategies.recall import Recall
 
 _SMALLEST = 24  # tokens of a shortened message: with fewer, head, marker and tail say nothing that can be used
 # A part of a turn is kept only if a twentieth of the budget would stay unused without it: smaller parts cost the model
@@ -54,6 +55,7 @@ class HistoryDraft:
         end: Index after the earlier turns: that of the query, or the number of messages.
         scattered: Whether the kept turns have gaps between them, in which the placeholder counts messages, too.
         omitted: How many messages the placeholder stands for, where the strategy knows; else they are counted.
+        recalled: What is recalled before the query.
         strategy, fallback, notes, reused_prefix_tokens: What the `Trimming` says.
     """
 
@@ -85,6 +87,7 @@ class HistoryDraft:
         self.fallback: str | None = None
         self.notes: list[str] = []
         self.reused_prefix_tokens: int | None = None
+        self.recalled: Recall | None = None
         self._units: dict[int, Units] = {}
 
     @property
@@ -111,13 +114,17 @@ class HistoryDraft:
             return turn._replace(tokens=self.units_of(turn).tokens)
         if turn.tokens != UNCOUNTED:
             return turn
+        return Turn(turn.start, turn.stop, self.plain_tokens(turn.start, turn.stop), turn.plain)
+
+    def plain_tokens(self, start: int, stop: int) -> int:
+        """Return the tokens of the messages in [start, stop), all of them plain text, without system messages."""
         costs, roles, measure = self.conversation.costs, self.conversation.roles, self.conversation.measure
         tokens = 0
-        for index in range(turn.start, turn.stop):
+        for index in range(start, stop):
             cost = costs[index] if index in costs else measure(index)
             if roles[index] not in SYSTEM_ROLES:
                 tokens += cost
-        return Turn(turn.start, turn.stop, tokens, turn.plain)
+        return tokens
 
     def holds_placeholder(self, turn: Turn) -> bool:
         """Return whether the placeholder of an earlier fit is in a turn."""
@@ -258,6 +265,9 @@ class HistoryDraft:
             notes=tuple(self.notes),
             reused_prefix_tokens=self.reused_prefix_tokens,
             summary_room=note.summary_room if omitted else 0,
+            recall=self.recalled.text if self.recalled else None,
+            recall_before=self.query if self.recalled else None,
+            recalled=self.recalled.messages if self.recalled else (),
         )
         return without_loose_results(self.conversation, trimming)
 

@@ -89,6 +89,9 @@ class HistoryPolicy:
             more, with tools at work half of it: tool results are pruned to 100 tokens each, then the oldest messages
             go. The whole conversation is read for it. It goes with the strategies `auto` and `turns`, and keeps the
             newest turns.
+        recall_percent: With `stable_prefix` and the strategy `auto`, the most that one message before the question may
+            have, in percent of the history's allocation, in which is recalled what the question needs of what was left
+            out. 0 recalls nothing, and neither does a conversation with tool calls.
 
     Raises:
         ValueError: A value is out of its range.
@@ -116,11 +119,12 @@ class HistoryPolicy:
     placeholder_max_percent: float = 20
     recoverable_tool_results: bool = False
     stable_prefix: bool = False
+    recall_percent: float = 15
 
     def __post_init__(self) -> None:
         if not callable(self.strategy):
             self._check_choice("strategy", get_args(StrategyName), "a function of a view")
-        for name in ("first_message_max_percent", "recent_percent", "placeholder_max_percent"):
+        for name in ("first_message_max_percent", "recent_percent", "placeholder_max_percent", "recall_percent"):
             percent = getattr(self, name)
             if isinstance(percent, bool) or not isinstance(percent, (int, float)) or not 0 <= percent <= 100:
                 message = f"`{name}` must be a percentage from 0 to 100, got {percent!r}"
@@ -159,6 +163,11 @@ class HistoryPolicy:
     def summarizes(self) -> bool:
         """Whether a summarizer says what was left out."""
         return strategy_of(self.strategy).summarizes
+
+    @property
+    def recalls(self) -> bool:
+        """Whether what the question needs of what was left out is recalled before it."""
+        return self.stable_prefix and self.strategy == "auto" and self.recall_percent > 0
 
     def _check_choice(self, name: str, choices: tuple[str, ...], *others: str) -> None:
         value = getattr(self, name)

@@ -116,7 +116,7 @@ def trim(
         strategy.apply(draft)
         return draft.trimming()
 
-    compacted = trim_compacted(conversation, budget, counter, query=query, rest=rest)
+    compacted = trim_compacted(conversation, budget, counter, query=query, rest=rest, searches=strategy.searches)
     return rest(conversation, budget, query, 0, 0) if compacted is None else compacted
 
 

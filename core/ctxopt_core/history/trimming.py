@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.displayed import Displayed
@@ -16,6 +16,18 @@ from ctxopt_core.shortening.shorten_message import Shortened
 Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
 DropReason = Literal["budget", "orphan", "empty", "superseded", "summarized", "compacted"]
+
+
+class Added(NamedTuple):
+    """A message that a trimming adds: the placeholder, or what is recalled.
+
+    It stands `before` or after the kept message with the index `beside`.
+    """
+
+    role: Literal["assistant", "user"]
+    text: str
+    beside: int
+    before: bool = False
 
 
 class Indexed(Protocol[Item_co]):
@@ -31,23 +43,23 @@ def kept_items(
     trimming: Trimming,
     *,
     shortened: Callable[[int, Shortened], Item],
-    placeholder: Callable[[str, int], Item],
+    added: Callable[[Added], Item],
 ) -> list[Item]:
-    """Return what a trimming keeps, in order: the original objects, copies of those shortened, and the placeholder.
+    """Return what a trimming keeps, in order: originals, copies of those shortened, and the messages that it adds.
 
     Args:
         originals: The conversation that was trimmed.
         trimming: What is kept of it.
         shortened: Returns the copy of the original at an index.
-        placeholder: Returns the placeholder with the given content; its second argument is the index that it follows.
+        added: Returns a message that the trimming adds.
     """
     kept = trimming.kept
     found = [originals[i] for i in kept]
     for index, cut in trimming.shortened.items():
         found[bisect_left(kept, index)] = shortened(index, cut)
-    after = trimming.placeholder_after
-    if trimming.placeholder is not None and after is not None:
-        found.insert(bisect_left(kept, after) + 1, placeholder(trimming.placeholder, after))
+    for message in reversed(trimming.added):
+        place = bisect_left(kept, message.beside)
+        found.insert(place if message.before else place + 1, added(message))
     return found
 
 
@@ -84,10 +96,14 @@ class Trimming(Displayed):
         strategy: The strategy that chose.
         fallback: The strategy that was used instead, where the one that was asked for failed or had no query.
         notes: What else the caller should know, without content.
-        reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before,
-            so that a prompt cache can have them.
+        reused_prefix_tokens: With a stable prefix, how many tokens of messages at least repeat the start of the request
+            before, so that a prompt cache can have them.
         summary_room: Tokens that are set aside for a summary in the placeholder's text; 0 once it is there.
         summarized: Indices of the messages that a summary stands for.
+        recall: The text of the one message that recalls what the question needs of what was left out; its role is that
+            of a user. None where nothing is recalled.
+        recall_before: The index of the message that it stands before: that of the question.
+        recalled: Indices of the messages that are recalled, in whole or in part.
 
     Example:
         >>> from ctxopt_core import CallableCounter, Message, trim_history
@@ -113,6 +129,9 @@ class Trimming(Displayed):
     reused_prefix_tokens: int | None = None
     summary_room: int = 0
     summarized: Sequence[int] = ()
+    recall: str | None = None
+    recall_before: int | None = None
+    recalled: Sequence[int] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the fields; views that cannot be pickled as plain mappings."""
@@ -123,6 +142,16 @@ class Trimming(Displayed):
         """Indices of the messages that were dropped, ascending. Computed when asked for."""
         kept = frozenset(self.kept)
         return tuple(i for i in range(self.length) if i not in kept)
+
+    @property
+    def added(self) -> tuple[Added, ...]:
+        """The messages that are added to those that are kept, in their order."""
+        found = []
+        if self.placeholder is not None and self.placeholder_after is not None:
+            found.append(Added(self.placeholder_role, self.placeholder, self.placeholder_after))
+        if self.recall is not None and self.recall_before is not None:
+            found.append(Added("user", self.recall, self.recall_before, before=True))
+        return tuple(found)
 
     def reason(self, index: int) -> DropReason:
         """Return why message `index` was dropped."""

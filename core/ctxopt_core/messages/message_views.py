@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ctxopt_core.messages.message import TOOL_ROLES, Message
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
+RUN_MESSAGES = 256
+"""Messages that are read together. A run begins at a multiple of it; a search remembers the words of one."""
 Item = TypeVar("Item")
 
 
@@ -41,6 +43,29 @@ class MessageViews(Protocol):
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
         ...
+
+
+class PlainRange(NamedTuple):
+    """Messages that have a role, perhaps a name, a string that is not blank, and nothing else, oldest first.
+
+    None of them is a tool's message or the placeholder of an earlier fit. `names` is None where none has a name.
+    """
+
+    roles: Sequence[str]
+    names: Sequence[str | None] | None
+    texts: Sequence[str]
+
+
+def plain_range(roles: Sequence[str], names: Sequence[str | None] | None, texts: Sequence[str]) -> PlainRange | None:
+    """Return messages that have nothing else than these, if they are as in a `PlainRange`, else None."""
+    # There are few different first characters, and hardly any is white space. What begins with a bracket may be an
+    # earlier placeholder, which is not looked at here.
+    first = {text[:1] for text in texts}
+    if not first.isdisjoint(("", "[")) or (any(map(str.isspace, first)) and any(map(str.isspace, texts))):
+        return None
+    if not TOOL_ROLES.isdisjoint(roles):
+        return None
+    return PlainRange(roles, names if names is not None and any(names) else None, texts)
 
 
 class LazyMessages(Generic[Item]):
@@ -89,7 +114,18 @@ class LazyMessages(Generic[Item]):
 
     def backwards(self, stop: int) -> Iterator[tuple[str, str] | None]:
         """Yield what `plain` returns for each message before `stop`, newest first."""
-        return map(self._plain, islice(reversed(self.items), len(self.items) - stop, None))
+        return map(self._plain, map(self.items.__getitem__, range(stop - 1, -1, -1)))
+
+    def plain_range(self, start: int, stop: int) -> PlainRange | None:
+        """Return the messages in [start, stop) if all of them are known to be as in a `PlainRange`, else None.
+
+        It takes a fraction of the time of a call for each message.
+        """
+        found = [self._plain(self.items[index]) for index in range(start, stop)]
+        plain = [one for one in found if one is not None]
+        if len(plain) < len(found):
+            return None
+        return plain_range([role for role, _ in plain], None, [text for _, text in plain])
 
     def system_indices(self, start: int, stop: int) -> Sequence[int]:
         """Return the indices of system and developer messages in [start, stop)."""
@@ -97,15 +133,28 @@ class LazyMessages(Generic[Item]):
         role, items = self._role, self.items
         return [i for i in range(start, stop) if role(items[i]) in SYSTEM_ROLES]
 
-    def last_compaction(self) -> int | None:
+    def last_compaction(self, without: Callable[[int, int], bool] | None = None) -> int | None:  # noqa: ARG002
         """Return the index of the last item with a provider's compaction, of those where system messages were sought.
 
         It is None where there is none. Views that are not searched for system messages are not searched for it either.
+
+        Args:
+            without: Says of the start and the stop of a run whether it is known that no item of it has one. Views
+                whose items tell it at once do not ask.
         """
         compacts, items = self._compacts, self.items
         if compacts is None:
             return None
         return next((i for part in self._searched for i in reversed(part) if compacts(items[i])), None)
+
+    def _searched_runs(self) -> Iterator[tuple[range, range]]:
+        """Yield the runs where system messages were sought, newest first, and what of each was searched."""
+        for part in self._searched:
+            for first in range(
+                (part.stop - 1) // RUN_MESSAGES * RUN_MESSAGES, part.start - RUN_MESSAGES, -RUN_MESSAGES
+            ):
+                run = range(first, min(first + RUN_MESSAGES, len(self.items)))
+                yield run, range(max(run.start, part.start), min(run.stop, part.stop))
 
     @property
     def _searched(self) -> tuple[range, ...]:
@@ -160,11 +209,24 @@ class MessageList(LazyMessages[Message]):
     def named(self, index: int) -> tuple[str, str, str] | None:
         """Return (role, name, content) of a message that has nothing else, else None."""
         message = self.items[index]
-        if not message.name or not isinstance(message.content, str) or message.role in TOOL_ROLES or message.special:
-            return None
-        if message.tool_call_id is not None or message.attachments or message.verbatim:
+        if not message.name or not isinstance(message.content, str) or _has_more(message):
             return None
         return message.role, message.name, message.content
+
+    def plain_range(self, start: int, stop: int) -> PlainRange | None:
+        """Return the messages in [start, stop) if all of them are as in a `PlainRange`, else None."""
+        messages = self.items[start:stop]
+        texts = [message.content for message in messages if isinstance(message.content, str)]
+        if len(texts) < len(messages) or any(map(_has_more, messages)):
+            return None
+        return plain_range([message.role for message in messages], [message.name for message in messages], texts)
+
+
+def _has_more(message: Message) -> bool:
+    """Return whether a message has more than a role, a name and a string, or answers a call."""
+    if message.special or message.role in TOOL_ROLES or message.tool_call_id is not None:
+        return True
+    return bool(message.attachments or message.verbatim)
 
 
 def _itself(message: Message) -> Message:

@@ -21,7 +21,7 @@ _MILLION = 1_000_000  # tokens: the unit of all published prices
 _BEDROCK = "aws"
 # Models whose price a process looks up only once; one looks up few. With more it searches the table again.
 _CACHED_MODELS = 256
-_FIELDS = frozenset({"input", "cached"})
+_FIELDS = frozenset({"input", "cached", "written"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,7 @@ class ModelPrice:
     Args:
         input: USD for a million input tokens.
         cached: USD for a million input tokens that are read from the provider's prompt cache; None for no discount.
+        written: USD for a million input tokens that are written into a cache that charges for it; None for no premium.
 
     Raises:
         ValueError: A price is no number, or is negative.
@@ -38,25 +39,28 @@ class ModelPrice:
 
     input: float
     cached: float | None = None
+    written: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input", _dollars("input", self.input))
-        if self.cached is not None:
-            object.__setattr__(self, "cached", _dollars("cached", self.cached))
+        for name in ("cached", "written"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _dollars(name, getattr(self, name)))
 
     @property
     def source(self) -> str:
         """Where the price comes from: the caller."""
         return "user"
 
-    def usd(self, tokens: int, *, cached: int = 0) -> float:
-        """Return the price in USD of an input, `cached` tokens of which are read from the prompt cache."""
+    def usd(self, tokens: int, *, cached: int = 0, written: int = 0) -> float:
+        """Return the price in USD of an input, of which tokens are read from the prompt cache and written into it."""
         cheaper = self.input if self.cached is None else self.cached
-        return ((tokens - cached) * self.input + cached * cheaper) / _MILLION
+        dearer = self.input if self.written is None else self.written
+        return ((tokens - cached - written) * self.input + cached * cheaper + written * dearer) / _MILLION
 
 
 PriceEntry: TypeAlias = float | Decimal | Mapping[str, object] | ModelPrice
-"""One price: USD for a million input tokens, a mapping with `input` and `cached`, or a `ModelPrice`."""
+"""One price: USD for a million input tokens, a mapping with `input`, `cached` and `written`, or a `ModelPrice`."""
 
 Prices: TypeAlias = Mapping[str, PriceEntry]
 """Custom prices by model id."""
@@ -91,7 +95,8 @@ def _read(model: str, entry: object) -> ModelPrice:
     if not isinstance(entry, Mapping):
         return ModelPrice(input=_dollars(f"prices[{model!r}]", entry))
     if not {"input"} <= entry.keys() <= _FIELDS:
-        message = f"`prices[{model!r}]` must have `input` and may have `cached`, got {', '.join(map(repr, entry))}"
+        given = ", ".join(map(repr, entry))
+        message = f"`prices[{model!r}]` must have `input` and may have `cached` and `written`, got {given}"
         raise ValueError(message)
     return ModelPrice(**entry)
 
@@ -112,9 +117,9 @@ class TablePrice:
     provider: str | None  # None is the home provider of the model
     source: str  # the table and its version
 
-    def usd(self, tokens: int, *, cached: int = 0) -> float:
-        """Return the price in USD of an input, `cached` tokens of which are read from the prompt cache."""
-        return float(_calculated(self.model, self.provider, tokens, cached).input_price)
+    def usd(self, tokens: int, *, cached: int = 0, written: int = 0) -> float:
+        """Return the price in USD of an input, of which tokens are read from the prompt cache and written into it."""
+        return float(_calculated(self.model, self.provider, tokens, cached, written).input_price)
 
 
 @lru_cache(maxsize=_CACHED_MODELS)
@@ -129,7 +134,7 @@ def table_price(model: str) -> TablePrice | None:
 
     for provider, name in _names(model):
         try:
-            price = _calculated(name, provider, 1, 0)
+            price = _calculated(name, provider, 1)
         except LookupError:
             continue
         if price.input_price is not None:
@@ -137,10 +142,10 @@ def table_price(model: str) -> TablePrice | None:
     return None
 
 
-def _calculated(model: str, provider: str | None, tokens: int, cached: int) -> Any:
+def _calculated(model: str, provider: str | None, tokens: int, cached: int = 0, written: int = 0) -> Any:
     from genai_prices import Usage, calc_price
 
-    usage = Usage(input_tokens=tokens, cache_read_tokens=cached or None)
+    usage = Usage(input_tokens=tokens, cache_read_tokens=cached or None, cache_write_tokens=written or None)
     return calc_price(usage, model, provider_id=provider)
 
 
@@ -201,6 +206,16 @@ class RequestCost:
     source: str
 
 
+def price_of(model: str | None, prices: Prices) -> ModelPrice | TablePrice | None:
+    """Return the price of a model, custom or in the table, or None if it is not known.
+
+    Args:
+        model: The model's id.
+        prices: Custom prices by model id. They are used before those of the table, for their models alone.
+    """
+    return None if model is None else custom_price(model, prices) or table_price(model)
+
+
 def cost_of(model: str | None, *, before: int, after: int, repeated: int | None, prices: Prices) -> RequestCost | None:
     """Return the cost of a request, or None if the price of the model is not known.
 
@@ -211,7 +226,7 @@ def cost_of(model: str | None, *, before: int, after: int, repeated: int | None,
         repeated: Tokens of the sent request that repeat the start of the previous one, or None if not known.
         prices: Custom prices by model id. They are used before those of the table, for their models alone.
     """
-    price = None if model is None else custom_price(model, prices) or table_price(model)
+    price = price_of(model, prices)
     if price is None:
         return None
     cost = price.usd(after)

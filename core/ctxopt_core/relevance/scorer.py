@@ -8,8 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from ctxopt_core.runtime.call_or_await import call_or_await, is_coroutine_function
 
-_USUAL = 0.9  # share of the texts that do not stand out; of .5, .75, .9 and .95 the one with which no set lost
-_LEAST_OUTSTANDING = 2  # texts that stand out, where there are more; a question may need as many documents
+_USUAL = 0.9  # share of the texts that do not stand out; with .5, .75 and .95 single sets lost more
 
 
 def check_scorer(scorer: object) -> None:
@@ -75,7 +74,7 @@ def rescale(scores: Sequence[float]) -> list[float]:
 
 
 def standing_out(scores: Sequence[float]) -> list[float]:
-    """Return by how much scores stand out: 1.0 for the best, 0.0 for all but about the best tenth, at least four.
+    """Return by how much scores stand out: 1.0 for the best, 0.0 for all but about the best tenth.
 
     Similarities of embedding vectors hardly differ among texts that have nothing to do with a query, and are far from
     zero for all of them; most scores of a reranker are near its worst. Only the distance from the usual tells anything.
@@ -83,8 +82,7 @@ def standing_out(scores: Sequence[float]) -> list[float]:
     finite = sorted(score for score in scores if math.isfinite(score))
     if not finite or finite[0] == finite[-1]:
         return [1.0 if score == math.inf else 0.0 for score in scores]
-    place = min(int(_USUAL * (len(finite) - 1)), max(0, len(finite) - 1 - _LEAST_OUTSTANDING))
-    usual = min(finite[place], max(score for score in finite if score < finite[-1]))
+    usual = min(finite[int(_USUAL * (len(finite) - 1))], max(score for score in finite if score < finite[-1]))
     # Halves keep the difference of two huge numbers finite.
     span = finite[-1] / 2 - usual / 2
     return [min(1.0, max(0.0, (score / 2 - usual / 2) / span)) for score in scores]

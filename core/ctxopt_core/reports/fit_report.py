@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxopt_core.displayed import Displayed
 from ctxopt_core.reports.rows import ComponentReport, DocumentReport, HistoryReport, SectionReport, Stretch
+from ctxopt_core.reports.usage import ContextUsage, usage_of
 
 if TYPE_CHECKING:
     from ctxopt_core.models.prices import Prices, RequestCost
@@ -43,6 +44,7 @@ class FitReport(Displayed):
         input_budget: The most tokens that the rendered request may have.
         fixed: Tokens that are not budgeted: template, tool schemas, renderer, and what is kept of sections.
         reserve: Tokens kept free for the answer and for safety.
+        safety_margin: How many of these are kept free for safety.
         unchanged: Whether the request fitted as it was.
         counted_after: Tokens of the fitted request; None for an unchanged one that was not counted.
         model: The model's name, if known.
@@ -55,8 +57,9 @@ class FitReport(Displayed):
         sections: The outcome of each section.
         strategy: The history strategy that was used.
         fallback: The strategy that was used instead of one that failed.
-        reused_prefix_tokens: With a stable prefix, how many tokens of messages repeat the start of the request before,
-            byte for byte, so that a prompt cache has them; None for a request that was not cut, since it repeats all.
+        reused_prefix_tokens: With a stable prefix, how many tokens of messages at least repeat the start of the request
+            before, byte for byte, so that a prompt cache has them; None for a request that was not cut, since it
+            repeats all.
         notes: Fallbacks and choices that the caller should know of.
         prices: The user's own prices, by model id.
         budgets: Tokens that each component was allowed; None when nothing was cut.
@@ -69,12 +72,14 @@ class FitReport(Displayed):
         count_documents: Returns the tokens of every document.
         count_sections: Returns the tokens that are kept of every section.
         count_history: Returns the outcome of the turns, oldest first.
+        count_tools: Returns the tokens of the tool schemas, which are among the fixed ones.
     """
 
     input_budget: int
     fixed: int
     reserve: int
     unchanged: bool
+    safety_margin: int = 0
     counted_after: int | None = None
     model: str | None = None
     context_window: int | None = None
@@ -98,6 +103,7 @@ class FitReport(Displayed):
     count_documents: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
     count_sections: Callable[[], Sequence[int]] = field(default=tuple, repr=False, compare=False)
     count_history: Callable[[], Sequence[Stretch]] = field(default=tuple, repr=False, compare=False)
+    count_tools: Callable[[], int] = field(default=int, repr=False, compare=False)
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
@@ -178,6 +184,40 @@ class FitReport(Displayed):
         """The outcome of the turns of the conversation, from the oldest to the newest."""
         return tuple(self.count_history())
 
+    @cached_property
+    def tool_tokens(self) -> int:
+        """Tokens of the tool schemas, which are among the fixed ones."""
+        return self.count_tools()
+
+    def usage(self) -> ContextUsage:
+        """Return how the window is used, part by part, also by a request that was not cut.
+
+        `print` shows it as a meter for a terminal, `to_dict` returns it as plain values.
+
+        Example:
+            >>> from ctxopt_core import CallableCounter, ContextBudget, ContextRequest, plan
+            >>> request = ContextRequest(system="Be brief.", query="Why is the sky blue?")
+            >>> report = plan(request, ContextBudget(max_input_tokens=60), counter=CallableCounter(len))
+            >>> print(report.usage())
+            48 of 60 tokens used (80%), 12 free
+            [ssssssssssssssssssqqqqqqqqqqqqqqqqqqqqffffffffff............]
+            s  system prompt  18  30.0%
+            q  query          20  33.3%
+            f  framing        10  16.7%
+            .  free           12  20.0%
+        """
+        components = {name: part.after for name, part in self.components.items()}
+        return usage_of(
+            self.tokens_after,
+            components | {"tools": self.tool_tokens, "sections": sum(self.section_tokens)},
+            input_budget=self.input_budget,
+            answer=self.reserve - self.safety_margin,
+            margin=self.safety_margin,
+            context_window=self.context_window,
+            model=self.model,
+            exact=self.exact,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values, ready for JSON."""
         return {
@@ -195,6 +235,7 @@ class FitReport(Displayed):
             "fallback": self.fallback,
             "notes": list(self.notes),
             "cost": None if self.cost is None else asdict(self.cost),
+            "usage": self.usage().to_dict(),
         }
 
     def to_event(self) -> dict[str, Any]:
@@ -237,8 +278,10 @@ class FitReport(Displayed):
             "document_tokens": self.document_tokens,
             "section_tokens": self.section_tokens,
             "history_strip": self.history_strip,
+            "tool_tokens": self.tool_tokens,
             **dict.fromkeys(("count_documents", "count_sections", "count_history"), tuple),
             "count_before": dict,
+            "count_tools": int,
         }
 
 

@@ -54,6 +54,7 @@ class HistoryReport:
         summarized: Messages that a summary replaces.
         turns: Turns that are kept, whole or in part, without the current one.
         placeholder: Whether a placeholder says what was left out.
+        recalled: Messages that are left out where they stood, and recalled before the question, whole or in part.
         reasons: How many messages were dropped for which reason.
         system_scan_bounded: Whether the conversation was so long that only its two ends were searched for system
             messages.
@@ -65,6 +66,7 @@ class HistoryReport:
     summarized: int = 0
     turns: int = 0
     placeholder: bool = False
+    recalled: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     system_scan_bounded: bool = False
 

@@ -64,15 +64,26 @@ class BoundedCache(Generic[Key, Value]):
         if size > self._max_bytes // _LARGEST_PART:
             return
         with self._lock:
+            if key not in self._values:
+                self._put(key, value, size)
+
+    def replace(self, key: Key, value: Value, size: int) -> None:
+        """Store `value` in place of another under `key`; nothing where there is none, or where it is too large."""
+        if size > self._max_bytes // _LARGEST_PART:
+            return
+        with self._lock:
             if key in self._values:
-                return
-            self._values[key] = value
-            self._sizes[key] = size
-            self._bytes += size
-            while self._bytes > self._max_bytes:
-                for older in list(islice(self._values, (len(self._values) + 1) // 2)):
-                    del self._values[older]
-                    self._bytes -= self._sizes.pop(older)
+                self._bytes -= self._sizes[key]
+                self._put(key, value, size)
+
+    def _put(self, key: Key, value: Value, size: int) -> None:
+        self._values[key] = value
+        self._sizes[key] = size
+        self._bytes += size
+        while self._bytes > self._max_bytes:
+            for older in list(islice(self._values, (len(self._values) + 1) // 2)):
+                del self._values[older]
+                self._bytes -= self._sizes.pop(older)
 
     def clear(self) -> None:
         """Remove all entries."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.model_budget import counter_of
@@ -38,8 +38,9 @@ from ctxopt_core.sweeps.settings import (
 from ctxopt_core.sweeps.table import Sweep
 from ctxopt_core.text.display_text import preview
 
+T = TypeVar("T")
 _QUARTERS = (0.25, 0.5, 0.75, 1.0)  # parts of the uncut request
-_LONGEST_REASON = 1_000  # characters of an error: one that quotes a whole text must not fill the table
+LONGEST_REASON = 1_000  # characters of an error: one that quotes a whole text must not fill the table
 _NO_TQDM = "a progress bar needs tqdm; install it with: pip install 'ctxopt-core[notebook]', or give a function"
 
 
@@ -155,10 +156,10 @@ def sweep(
                 )
 
     total = len(requests) * len(tried) * len(cuts)
-    return Sweep(rows=tuple(_with_progress(rows(), total, progress=progress)))
+    return Sweep(rows=tuple(with_progress(rows(), total, progress=progress)))
 
 
-def _with_progress(rows: Iterator[SweepRow], total: int, *, progress: Progress | bool | None) -> Iterator[SweepRow]:
+def with_progress(rows: Iterator[T], total: int, *, progress: Progress | bool | None) -> Iterator[T]:
     """Return the rows, each of which is made as it is read, and report each one that was read to `progress`."""
     if progress is None or progress is False:
         yield from rows
@@ -209,7 +210,7 @@ def trials(
         try:
             fitted = fitted_with(request, shared, counter, renderer, chosen)
         except ContextBudgetError as error:
-            yield Trial(cut=cut, budget=shared, error=preview(str(error), _LONGEST_REASON))
+            yield Trial(cut=cut, budget=shared, error=preview(str(error), LONGEST_REASON))
         else:
             counts = fitted.report.count_before() if counts is None else counts
             report = replace(fitted.report, count_before=partial(dict, counts))

@@ -8,6 +8,7 @@ import pytest
 
 from ctxopt_core import ContextBudget, ContextRequest, HistoryPolicy, Message, counter_for, fit
 from ctxopt_core.conversation.conversation import SYSTEM_SCAN_HEAD, SYSTEM_SCAN_TAIL, CountedConversation
+from ctxopt_core.conversation.message_tokens import message_tokens
 from ctxopt_core.conversation.turns import newest_turns
 from ctxopt_core.history.strategies.relevant_turns import LOOK_BACK_CHARACTERS
 from ctxopt_core.messages.message_views import MessageList
@@ -135,3 +136,23 @@ def test_message_list_tells_plain_messages_and_system_ones():
     assert [views.plain(i) for i in range(3)] == [("system", "a"), ("user", "b"), None]
     assert list(views.system_indices(0, 3)) == [0]
     assert views[1] is messages[1]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message(role="user", content="Where is the kiln?"),
+        Message(role="user", content="Where is the kiln?", name="Ann"),
+        Message(role="assistant", content=" ", name="Bo"),
+        Message(role="user", content="", name="Ann"),
+        Message(role="tool", content="Here.", name="find", tool_call_id="c"),
+    ],
+    ids=repr,
+)
+def test_a_message_with_a_name_is_counted_as_it_is_sent(message):
+    counter = counter_for("o200k_base")
+    conversation = CountedConversation([message], counter)
+
+    assert conversation.cost(0) == message_tokens(message, counter)
+    assert conversation.is_blank(0) == message.empty
+    assert conversation.role(0) == message.role

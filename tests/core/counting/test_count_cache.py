@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxopt_core.counting.tiktoken_counter import TiktokenCounter
-from ctxopt_core.runtime.text_cache import DEFAULT_CACHE_BYTES, CountCache, shared_cache
+from ctxopt_core.runtime.text_cache import DEFAULT_CACHE_BYTES, BoundedCache, CountCache, shared_cache
 
 EMPTY_BYTES = sys.getsizeof("")
 
@@ -160,3 +160,13 @@ def test_threads_count_what_one_thread_counts():
     with ThreadPoolExecutor(8) as pool:
         counted = list(pool.map(together.count, texts * 3))
     assert counted == [alone.count(text) for text in texts] * 3
+
+
+def test_a_value_is_replaced_only_where_there_is_one_and_its_size_counts():
+    cache = BoundedCache(800)
+    cache.store("a", 1, 50)
+    cache.replace("a", 2, 80)
+    cache.replace("b", 3, 80)
+    cache.replace("a", 4, 101)
+
+    assert (cache.get("a"), cache.get("b"), len(cache), cache.size_bytes) == (2, None, 1, 80)

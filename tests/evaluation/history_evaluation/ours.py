@@ -75,5 +75,5 @@ def fit_with(policy: HistoryPolicy, request: Request, budget: int) -> Kept:
     trimming = fit(asked, ContextBudget(max_input_tokens=room), counter=COUNTER, history=policy).history
     sent = fitted_openai(request.rows, trimming)
     places = iter(trimming.kept)
-    added = trimming.placeholder
-    return Kept(rows=[(NOTE if added and row.get("content") == added else next(places), row) for row in sent])
+    added = {message.text for message in trimming.added}
+    return Kept(rows=[(NOTE if row.get("content") in added else next(places), row) for row in sent])

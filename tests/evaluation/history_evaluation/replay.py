@@ -8,13 +8,13 @@ from document_evaluation.cases import fingerprint, load_data
 
 from history_evaluation.outcomes import Outcome
 from history_evaluation.requests import Fit, Kept, Request, Row, pairs_whole, total, visible_text, whole_places
-from history_evaluation.sessions import CHAT, TOOLS_LARGE, TOOLS_SMALL, Session, session_numbers, session_of
+from history_evaluation.sessions import ASKED, CHAT, TOOLS_LARGE, TOOLS_SMALL, Session, session_numbers, session_of
 from history_evaluation.timing import timed, warm_up
 
 NAME = "replay"
-SETS = (TOOLS_SMALL, TOOLS_LARGE, CHAT)
+SETS = (TOOLS_SMALL, TOOLS_LARGE, CHAT, ASKED)
 CACHED_PRICE = 0.1
-_WINDOWS = {TOOLS_SMALL: ("3000", "8000"), TOOLS_LARGE: ("64000",), CHAT: ("4000", "8000")}
+_WINDOWS = {TOOLS_SMALL: ("3000", "8000"), TOOLS_LARGE: ("64000",), CHAT: ("4000", "8000"), ASKED: ("4000", "8000")}
 
 
 def budgets(name: str) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def budgets(name: str) -> tuple[str, ...]:
 
 def data_of(name: str) -> str:
     """Tell one state of a set from another; empty where it is missing."""
-    return fingerprint("conv_locomo" if name == CHAT else "traj_bfcl_long")
+    return fingerprint("conv_locomo" if name in {CHAT, ASKED} else "traj_bfcl_long")
 
 
 def numbers(name: str, half: str, every: int | None, limit: int | None) -> list[int]:
@@ -34,8 +34,8 @@ def numbers(name: str, half: str, every: int | None, limit: int | None) -> list[
 
 def run(name: str, number: int, budget: str, fit: Fit) -> Outcome:
     """Replay one session."""
-    session = session_of(name, number)
     window = int(budget)
+    session = session_of(name, number, window if name == ASKED else 0)
     figures = dict.fromkeys(("requests", "sent", "cached", "evidence", "probes", "over", "pairs", "failed"), 0.0)
     previous: Sequence[Row] = ()
     spent = 0.0
@@ -78,9 +78,14 @@ def cost_of(sent: float, cached: float) -> float:
 def evidence(session: Session, request: Request, window: int, kept: Kept | None) -> list[float]:
     """Return for all that should be there at a request which share of it is.
 
-    That is the argument values of the call that is made next, or the gold messages of questions on what was said last.
+    That is the argument values of the call that is made next, the gold messages of the question that is asked, or those
+    of questions on what was said last.
     """
     end = len(request.rows)
+    if session.answers:
+        text = visible_text(row for _, row in kept.rows) if kept else ""
+        gold = session.answers.get(end, ())
+        return [sum(session.rows[place]["content"] in text for place in gold) / len(gold)] if gold else []
     if values := session.values.get(end):
         text = visible_text(row for _, row in kept.rows) if kept else ""
         share, _ = load_data().value_survival({"values": values}, text)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from document_evaluation.cases import load_data
 
 from history_evaluation.requests import Row, cost, total
 
-TOOLS_SMALL, TOOLS_LARGE, CHAT = "tools_small", "tools_large", "chat"
+TOOLS_SMALL, TOOLS_LARGE, CHAT, ASKED = "tools_small", "tools_large", "chat", "chat_asked"
 LARGE_RUN = 10_000
 LARGE_RUNS = 12
 CHATS = 3
 BEYOND_WINDOW = 1_500
+QUESTIONS = 30
+ANSWER = "It was as you said then."
+_SEED = 20_261_201
 _HALVES = ("all", "even", "odd")
 
 
@@ -28,12 +33,14 @@ class Session:
         requests: Where each request ends: before a message of the assistant.
         values: The argument values of the call that is made next, by request.
         questions: For each question about a chat, the places of the messages that hold the answer.
+        answers: The same for the requests in which such a question is the newest message, by request.
     """
 
     rows: Sequence[Row] = field(repr=False)
     requests: Sequence[int] = field(repr=False)
     values: Mapping[int, Sequence[Mapping[str, Any]]] = field(default_factory=dict, repr=False)
     questions: Sequence[Sequence[int]] = field(default=(), repr=False)
+    answers: Mapping[int, Sequence[int]] = field(default_factory=dict, repr=False)
 
     def asked(self, end: int, window: int) -> list[Sequence[int]]:
         """Return the questions that count at a request: those on what was said last.
@@ -80,17 +87,62 @@ def chat_session(chat: Mapping[str, Any]) -> Session:
     )
 
 
+def asked_session(chat: Mapping[str, Any], number: int, window: int) -> Session:
+    """Present a chat in which questions about it are asked and answered, each at a place drawn for it.
+
+    A question is asked after an answer of the assistant, once the chat is over the window, where its newest gold
+    message lies within the newest tokens, as many as the window has and 1,500 more.
+    """
+    plain = chat_session(chat)
+    sums = list(accumulate(map(cost, plain.rows), initial=0))
+    drawn = random.Random(f"{_SEED} {number} {window}")
+    asked: dict[int, tuple[str, Sequence[int]]] = {}
+    places = {message["id"]: place for place, message in enumerate(chat["messages"])}
+    for question in drawn.sample(chat["questions"], len(chat["questions"])):
+        gold = [places[name] for name in question["evidence"] if name in places]
+        since = [
+            end
+            for end in plain.requests
+            if gold and end > max(gold) and sums[end] > window >= sums[end] - sums[max(gold) + 1] - BEYOND_WINDOW
+        ]
+        end = drawn.choice(since) if since else None
+        if end is not None and end not in asked and len(asked) < QUESTIONS:
+            asked[end] = (question["question"], gold)
+    return _with_questions(plain, asked)
+
+
+def _with_questions(plain: Session, asked: Mapping[int, tuple[str, Sequence[int]]]) -> Session:
+    rows: list[Row] = []
+    requests: list[int] = []
+    answers: dict[int, Sequence[int]] = {}
+    places: list[int] = []
+    for place, row in enumerate(plain.rows):
+        if place in plain.requests:
+            requests.append(len(rows))
+        places.append(len(rows))
+        rows.append(row)
+        if place in asked:
+            question, gold = asked[place]
+            rows.append({"role": "user", "content": question})
+            requests.append(len(rows))
+            answers[len(rows)] = [places[number] for number in gold]
+            rows.append({"role": "assistant", "content": ANSWER})
+    return Session(rows=rows, requests=requests, answers=answers)
+
+
 def session_numbers(name: str, half: str, every: int) -> list[int]:
     """Return the numbers of the sessions of a set: one for the runs of a half, or one for each of three chats."""
-    if name != CHAT:
+    if name not in {CHAT, ASKED}:
         return [_HALVES.index(half) + len(_HALVES) * every] if _lines("traj_bfcl_long") else []
     start, step = {"all": (0, 1), "even": (0, 2), "odd": (1, 2)}[half]
     return list(range(len(_lines("conv_locomo"))))[start::step][:CHATS][::every]
 
 
 @functools.lru_cache(maxsize=16)
-def session_of(name: str, number: int) -> Session:
-    """Return a session by its number."""
+def session_of(name: str, number: int, window: int = 0) -> Session:
+    """Return a session by its number; where questions are asked in it depends on the window."""
+    if name == ASKED:
+        return asked_session(_lines("conv_locomo")[number], number, window)
     if name == CHAT:
         return chat_session(_lines("conv_locomo")[number])
     every, half = divmod(number, len(_HALVES))

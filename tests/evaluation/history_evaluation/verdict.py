@@ -10,7 +10,7 @@ from history_evaluation.conversation_demands import conversation_demands
 from history_evaluation.demand import ROUNDING, Demand, cell_demand, cells_of, outcomes_of, rivals, share_of
 from history_evaluation.outcomes import Outcome, Results, mean, summed
 from history_evaluation.replay import cost_of
-from history_evaluation.sessions import CHAT
+from history_evaluation.sessions import ASKED, CHAT
 
 LEAST_USE = 0.90
 LEAST_REPEATED = 0.85
@@ -21,6 +21,8 @@ WANTED: Mapping[str, tuple[float, ...]] = {
 # The most that a stable prefix may cost, as a share of sliding trimming's cost, and lose, as a share of the evidence.
 TOOLS_PRICE, TOOLS_LOSS = 0.40, 0.01
 CHAT_PRICE, CHAT_LOSS = 0.25, 0.04
+# Where questions are asked in a chat: the same most, and the least share of the evidence, by window.
+ASKED_WANTED: Mapping[str, tuple[float, float]] = {"4000": (0.35, 0.92), "8000": (0.27, 0.965)}
 
 
 def demands(part: str, results: Results) -> list[Demand]:
@@ -28,7 +30,7 @@ def demands(part: str, results: Results) -> list[Demand]:
     checks: Mapping[str, Sequence[Callable[[Results], Iterator[Demand]]]] = {
         conversations.NAME: (conversation_demands,),
         trajectories.NAME: (_values, _best_of_those_that_hold, _question, _system, _use),
-        replay.NAME: (_repeated, _price),
+        replay.NAME: (_repeated, _price, _asked),
     }
     found = [demand for check in checks[part] for demand in check(results)]
     return [*found, *_conduct(part, results)]
@@ -104,6 +106,7 @@ def _price(results: Results) -> Iterator[Demand]:
         return
     for kind, price, loss in (("tool runs", TOOLS_PRICE, TOOLS_LOSS), ("chats", CHAT_PRICE, CHAT_LOSS)):
         cells = [cell for cell in cells_of(replay.NAME, results) if (cell[0] == CHAT) == (kind == "chats")]
+        cells = [cell for cell in cells if cell[0] != ASKED]
         figures, short = [], []
         for name, budget in cells:
             mine, sliding = (results.at(candidate, name, budget) for candidate in (STABLE, SLIDING))
@@ -118,6 +121,24 @@ def _price(results: Results) -> Iterator[Demand]:
             figures=", ".join(figures),
             short=tuple(short),
         )
+
+
+def _asked(results: Results) -> Iterator[Demand]:
+    if not {STABLE, SLIDING} <= set(results.candidates) or ASKED not in results.sets:
+        return
+    figures, short = [], []
+    for budget, (price, least) in ASKED_WANTED.items():
+        mine, sliding = (results.at(candidate, ASKED, budget) for candidate in (STABLE, SLIDING))
+        paid, shown = _cost(mine) / _cost(sliding), share_of(mine, "evidence", "probes")
+        figures.append(f"{budget} {100 * shown:.1f} % for {100 * paid:.0f} % (wanted {100 * least} % for {price:.0%})")
+        if paid > price + ROUNDING or shown < least - ROUNDING:
+            short.append(figures[-1])
+    yield Demand(
+        wanted=f"`{STABLE}`, chats with questions: the evidence, and its price as a share of what sliding costs",
+        reached=not short,
+        figures=", ".join(figures),
+        short=tuple(short),
+    )
 
 
 def _conduct(part: str, results: Results) -> Iterator[Demand]:

@@ -260,7 +260,7 @@ def fitted_responses(items: Sequence[Item], trimming: Trimming) -> list[Item]:
         [group.items for group in given],
         trimming,
         shortened=lambda index, cut: shortened_responses(given[index], cut),
-        placeholder=lambda text, _: placeholder_responses(text, trimming.placeholder_role),
+        added=lambda message: placeholder_responses(message.text, message.role),
     )
     return [item for group in groups for item in group]
 

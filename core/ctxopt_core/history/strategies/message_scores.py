@@ -54,10 +54,20 @@ def score_messages(
         best = max(scores) or 1.0
         more = _above_median(_with_neighbors(rescale(call_scorer(scorer, ranking_query, texts))))
         scores = [score / best + _SCORER_WEIGHT * above for score, above in zip(scores, more, strict=True)]
-    places = list(compress(range(len(scores)), scores))
-    if most is not None and len(places) > most:
-        places = sorted(nlargest(most, reversed(places), key=scores.__getitem__))
-    return _with_context(scores, places)
+    return _with_context(scores, _best_places(scores, most))
+
+
+def _best_places(scores: Sequence[float], most: int | None) -> Sequence[int]:
+    """Return the places of the best scores above 0.0, ascending; of equal ones the newest."""
+    least = 0.0 if most is None or most >= len(scores) else nlargest(most, scores)[-1]
+    if most is None or not least:
+        return list(compress(range(len(scores)), scores))
+    places = [n for n, score in enumerate(scores) if score >= least]
+    if len(places) > most:
+        excess = len(places) - most
+        oldest = frozenset(list(compress(places, [scores[n] == least for n in places]))[:excess])
+        places = [n for n in places if n not in oldest]
+    return places
 
 
 def _sought_terms(ranking_query: str) -> Mapping[str, float]:
@@ -89,19 +99,25 @@ def _with_context(scores: Sequence[float], places: Sequence[int]) -> dict[int, f
     factor = _STRETCH_WEIGHT / (2 * _STRETCH + 1)
     raised: dict[int, float] = {}
     for start, stop in _spans(places, len(scores)):
-        span = list(accumulate(scores[start:stop], _fading))
-        span = list(accumulate(reversed(span), _fading))[::-1]
+        span = _faded(_faded(scores[start:stop])[::-1])[::-1]
         highs = sums[start + _STRETCH + 1 : stop + _STRETCH + 1]
         highs += [sums[-1]] * (stop - start - len(highs))
         lows = [0.0] * max(0, min(stop, _STRETCH) - start) + sums[max(0, start - _STRETCH) : max(0, stop - _STRETCH)]
-        for n, own, high, low in zip(range(start, stop), span, highs, lows, strict=True):
-            raised[n] = own + factor * (high - low)
+        values = [own + factor * (high - low) for own, high, low in zip(span, highs, lows, strict=True)]
+        raised.update(zip(range(start, stop), values, strict=True))
     return raised
 
 
-def _fading(before: float, own: float) -> float:
-    before *= _CONTEXT
-    return own if own > before else before
+def _faded(scores: Sequence[float]) -> list[float]:
+    """Return scores of which each is at least three quarters of the one before."""
+    faded: list[float] = []
+    before = 0.0
+    for own in scores:
+        before *= _CONTEXT
+        if own > before:
+            before = own
+        faded.append(before)
+    return faded
 
 
 def _spans(places: Sequence[int], length: int) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ctxopt_core.conversation.read_turns import ReadTurns
 from ctxopt_core.conversation.turns import Turn
@@ -29,6 +29,8 @@ _MOST_MISSES = 16  # turns in a row that are too long for what is left: then the
 class RelevantTurns(Strategy):
     """`relevance`: the newest turns up to `recent_percent`, then the most relevant; without a question the newest."""
 
+    searches = True
+
     def apply(self, draft: HistoryDraft) -> None:
         """Keep the newest turns and the most relevant ones."""
         draft.add_current_exchange()
@@ -41,6 +43,7 @@ class Auto(Strategy):
 
     may_be_stable = True
     prunes_results = True
+    searches = True
 
     def apply(self, draft: HistoryDraft) -> None:
         """Keep the newest turns and the most relevant ones, or with tools at work the newest alone."""
@@ -59,6 +62,7 @@ class Hybrid(Strategy):
     """
 
     summarizes = True
+    searches = True
 
     def apply(self, draft: HistoryDraft) -> None:
         """Keep the newest turns and the most relevant ones, and set tokens aside for the summary."""
@@ -134,7 +138,7 @@ def _add_relevant_turns(draft: HistoryDraft, most_characters: float) -> None:
     elif first is not None and whole[first].stop == first + 1:
         # After a whole turn with an answer there is no placeholder, since roles would not alternate.
         draft.add_placeholder(first)
-    left_out = next((n for n in candidates.newest_first() if n not in taken), None)
+    left_out = next(candidates.newest_first(besides=taken), None)
     if left_out is not None and turns.starts[left_out] != first:
         draft.add_part(turns[left_out])
 
@@ -151,9 +155,10 @@ class _Candidates:
         self._reserved = first if draft.placeholder.summary_room else None
         self.recent_percent = draft.policy.recent_percent
 
-    def newest_first(self) -> Iterator[int]:
-        """Yield the numbers of the turns."""
-        return (n for n in range(len(self._turns) - 1, self._oldest - 1, -1) if self._may_stay(self._turns[n]))
+    def newest_first(self, besides: Container[int] = ()) -> Iterator[int]:
+        """Yield the numbers of the turns, `besides` some."""
+        numbers = range(len(self._turns) - 1, self._oldest - 1, -1)
+        return (n for n in numbers if n not in besides and self._may_stay(self._turns[n]))
 
     def best_first(self) -> Iterator[int]:
         """Yield the numbers of the turns by the best score of a message in them, then the others, newest first."""
@@ -161,25 +166,26 @@ class _Candidates:
         scores = score_messages(
             self._draft.ranking_query, turns.texts, self._draft.policy.scorer, most=self._most_messages
         )
-        best: dict[int, float] = {}
-        number, stop = -1, 0
-        for place, score in scores.items():
-            if place + turns.first >= stop:
-                number = turns.number_at(place + turns.first)
-                stop = turns.stop_of(number)
-            if score > best.get(number, 0.0):
-                best[number] = score
-        yield from sorted(best, key=lambda n: (-best[n], -n))
+        best = turns.best_scores(scores)
+        # Of turns with the same score, the newest first: the second sort leaves them in the order of the first.
+        order = sorted(best, reverse=True)
+        order.sort(key=best.__getitem__, reverse=True)
+        yield from order
         yield from (n for n in range(len(turns) - 1, -1, -1) if n not in best)
 
     def within(self, n: int, tokens: float) -> Turn | None:
         """Return a turn with its tokens if it may stay and has at most so many."""
         if n < self._oldest or self._turns.characters(n) > _LONGEST_TOKEN * tokens:
             return None
-        if not self._may_stay(self._turns[n]):
+        turn = self._turns[n]
+        if not turn.plain:
+            counted = self._draft.counted(turn) if self._may_stay(turn) else None
+            return counted if counted and counted.tokens <= tokens else None
+        if turn.start == self._reserved and turn.start != self._turns.starts[-1]:
             return None
-        counted = self.counted(n)
-        return counted if counted.tokens <= tokens else None
+        # The most frequent case, without a second `Turn` where it is too long.
+        found = self._draft.plain_tokens(turn.start, turn.stop)
+        return Turn(turn.start, turn.stop, found, plain=True) if found <= tokens else None
 
     def counted(self, n: int) -> Turn:
         """Return a turn with its tokens."""

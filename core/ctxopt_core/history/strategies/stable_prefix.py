@@ -16,6 +16,7 @@ from ctxopt_core.conversation.turns import Unit, Units, first_user_message
 from ctxopt_core.history.draft import HistoryDraft, within_cap
 from ctxopt_core.history.placeholder_note import WIDEST_NOTE, summary_room
 from ctxopt_core.history.shrink_turn import lowest_tokens
+from ctxopt_core.history.strategies.recall import recall, reserved_tokens
 from ctxopt_core.history.strategies.steps import Step, StepUnit, large_results, steps
 from ctxopt_core.history.strategies.strategy import Strategy
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
@@ -62,10 +63,14 @@ def add_stable(draft: HistoryDraft) -> bool:
         limit = draft.budget + draft.query_tokens
     if draft.policy.summarizes:
         draft.placeholder.summary_room = summary_room(draft.policy, limit, draft.counter)
-    if not _keep(draft, _SteppedCut(draft, limit)):
+    cut = _SteppedCut(draft, limit)
+    if not _keep(draft, cut):
         draft.placeholder.summary_room = 0
         draft.placeholder.after = None
         return False
+    if cut.recalls and (draft.omitted or draft.shortened):
+        draft.recalled = recall(draft, min(draft.left, int(limit * draft.policy.recall_percent / 100)))
+        draft.left -= draft.recalled.tokens if draft.recalled else 0
     if (draft.omitted or draft.shortened) and draft.left > limit * _NOTED_SHARE:
         draft.notes.append(f"{draft.left:,} tokens are left for the next requests, as the cut moves in steps")
     return True
@@ -106,8 +111,8 @@ class _SteppedCut:
     """What the stepped cut leaves of a conversation, for each number of its units.
 
     Nothing is kept in the draft yet. `limit` is the most tokens that the conversation may ever have, its query included
-    and its system messages not; it has to be the same for every request. `walked` says where the cut is after each
-    unit, with None where nothing that it leaves fits.
+    and its system messages not; it has to be the same for every request. Some of them are reserved for what is
+    recalled. `walked` says where the cut is after each unit, with None where nothing that it leaves fits.
     """
 
     def __init__(self, draft: HistoryDraft, limit: int) -> None:
@@ -115,6 +120,10 @@ class _SteppedCut:
         self.units = _opening_properly(self.strays)
         self._draft = draft
         conversation, policy = draft.conversation, draft.policy
+        self.recalls = policy.recalls and not any(unit.kind == "exchange" for unit in self.units)
+        self._reserved = reserved_tokens(limit, policy.recall_percent) if self.recalls else 0
+        self._whole_limit = limit
+        limit -= self._reserved
         self.first = first_user_message(conversation, len(conversation)) if policy.keep_first_user_message else None
         self.first_left: Shortened | None = None
         if self.first is not None:
@@ -186,28 +195,34 @@ class _SteppedCut:
         return shorten_message(message, cost, tokens, draft.counter, references=references)
 
     def reused_prefix_tokens(self, step: Step, shortened: Mapping[int, Shortened]) -> int:
-        """Return the tokens of the messages that repeat the start of the request before, byte for byte.
+        """Return the tokens of the messages that repeat the start of the request before, byte for byte, or fewer.
 
         The request before is the one that was answered by the newest message of the assistant. Messages that are
-        `shortened` may have fewer tokens than they were allowed.
+        `shortened` may have fewer tokens than they were allowed. Where something may have been recalled before another
+        question, only what stands before that question counts.
         """
         units, conversation = self.units, self._draft.conversation
         answered = next((n for n in range(len(units) - 1, 0, -1) if units[n].kind != "user"), 0)
         before = self.walked[answered - 1] if answered else None
         if before is None:
             return 0
+        if sum(unit.tokens for unit in units[:answered]) <= self._whole_limit:
+            before = Step()  # it was sent as it was
         newest = self.walked[-1]
         if newest is not None and newest.cut == before.cut:
             before = before._replace(cut=step.cut)  # the summary is the same, and both are widened alike
         then, now = self.rows(before, answered), self.rows(step, len(units))
         same: list[int] = []
         after, _ = self.note_place(step)
+        asked = self._asked(answered) if self.recalls and self.omitted(before) else None
         for (index, tokens), (again, still) in zip(then.items(), now.items(), strict=False):
             if index != again or tokens != still:
                 break
             same.append(index)
             if index in (self.first, after) and step.cut != before.cut:
                 break
+            if index + 1 == asked and index + 1 < len(conversation) and asked != self._draft.query:
+                break  # what is recalled stands before another question now
         note = 0
         if after is not None and step.cut == before.cut and same[-1:] != [after]:
             note = self._draft.placeholder.tokens(self.omitted(step))
@@ -219,6 +234,10 @@ class _SteppedCut:
         end = self.units[step.cut].indices[0]
         present = {self.first, self.units[self._opener(step)].indices[0], *self._draft.conversation.systems} - {None}
         return end - sum(index is not None and index < end for index in present)
+
+    def _asked(self, end: int) -> int | None:
+        """Return the newest user message of a request with `end` units."""
+        return next((self.units[n].indices[0] for n in range(end - 1, -1, -1) if self.units[n].kind == "user"), None)
 
     def _opener(self, step: Step) -> int:
         """Return which unit is the user message that opened the turn in which the cut is."""

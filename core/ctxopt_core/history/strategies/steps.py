@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-# Shares of the window that a step frees. More makes steps rarer and keeps less: a chat asks for its past, while an
+# Shares of the window that a step frees at least and at most, whatever is cheapest. A chat asks for its past, while an
 # agent sends many requests for each turn and needs what came last.
-FREE_SHARE = 0.11  # of a chat
-FREE_SHARE_WITH_TOOLS = 0.5  # of an agent's run
-_MOST_FREE_SHARE = 0.5  # of a chat with long turns
-_REQUESTS_PER_STEP = 4  # requests that fit after a step at least; with fewer, most requests would be a cache miss
+LEAST_FREE_SHARE = 0.11
+MOST_FREE_SHARE = 0.25  # of a chat
+MOST_FREE_SHARE_WITH_TOOLS = 0.5  # of an agent's run, and of a chat with long turns
+_REQUESTS_PER_STEP = 4  # requests that fit after a step; with fewer, most requests would be a cache miss
+CACHED_PRICE = (
+    0.1  # of a token that a prompt cache has, where another costs 1.0: OpenAI, Anthropic, Google, end of 2026
+)
 _LARGE_SHARE = 0.15  # of the window: a result whose pruning saves more is pruned before the next step
 
 
@@ -46,9 +50,10 @@ def steps(
 ) -> Iterator[Step | None]:
     """Yield where the cut is after each unit; None where even that does not fit.
 
-    A step frees a ninth of the limit, or the tokens of four more requests if that is more, but at most half; where
-    tools are at work it frees half. After the first step, a unit with large results is pruned as soon as another unit
-    follows, without waiting for the next step: so close to the end that costs little of what is cached.
+    A step frees what makes requests worth most for their price: a ninth to a quarter of the limit, or what four more
+    requests add if that is more, but at most half; where tools are at work it frees half. After the first step, a
+    unit with large results is pruned as soon as another unit follows, without waiting for the next step: so close to
+    the end that costs little of what is cached.
 
     Args:
         units: The units, oldest first.
@@ -83,9 +88,8 @@ def steps(
             continue
         total -= sum(read.saved for read in units[max(cut, pruned) : n] if not pruned or read.saved <= large)
         pruned = n
-        usual = _REQUESTS_PER_STEP * total / requests if requests else 0
-        in_chat = min(limit * _MOST_FREE_SHARE, max(limit * FREE_SHARE, usual))
-        goal = limit - int(limit * FREE_SHARE_WITH_TOOLS if exchanges else in_chat)
+        growth = total / requests if requests else 0.0
+        goal = limit - int(limit * free_share(growth, limit, with_tools=exchanges > 0))
         while cut < n and (total + held() > goal or 0 < cut < leading):
             total -= units[cut].least
             requests -= units[cut].opener != cut
@@ -96,6 +100,29 @@ def steps(
         if left is not None:
             total -= unit.saved
             pruned = n + 1
+
+
+def free_share(growth: float, limit: int, *, with_tools: bool = False) -> float:
+    """Return the share of the window that a step frees: where requests are worth most for their price, in its bounds.
+
+    A window of `w` tokens of which each step frees the share `f` holds `w (1 - f / 2)` tokens on average, at the price
+    `c` of cached ones. Requests that grow by `g` tokens each reach the next step after `f w / g` requests, and a step
+    sends `w (1 - f)` tokens anew. By price alone the smallest window is the best. So a token that could be held and is
+    not counts as a loss of `2 c`: holding it must be worth its price, or the window would be smaller. Together that is
+    `c w (1 + f / 2) + (1 - c) g (1 - f) / f`, which is least for `f = sqrt(2 (1 - c) g / (c w))`.
+
+    Args:
+        growth: Tokens by which a request is longer than the one before.
+        limit: The window, in tokens.
+        with_tools: Whether tools are at work.
+    """
+    most = MOST_FREE_SHARE_WITH_TOOLS
+    if with_tools:
+        return most
+    limit = max(1, limit)
+    cheapest = math.sqrt(2 * (1 - CACHED_PRICE) * growth / (CACHED_PRICE * limit))
+    most = min(most, max(MOST_FREE_SHARE, _REQUESTS_PER_STEP * growth / limit))
+    return min(most, max(LEAST_FREE_SHARE, cheapest))
 
 
 def large_results(limit: int) -> int:

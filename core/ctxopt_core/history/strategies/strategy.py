@@ -28,6 +28,8 @@ class Strategy(Protocol):
     """Whether it goes with `stable_prefix`."""
     prunes_results: ClassVar[bool] = False
     """Whether tool results that the model has read are cut to excerpts before a turn is dropped."""
+    searches: ClassVar[bool] = False
+    """Whether it looks for messages further back than the newest that fit, so that most are read in any case."""
     takes_max_messages: ClassVar[bool] = False
     """Whether it goes with `max_messages`."""
 
