@@ -164,7 +164,7 @@ def render(notebook: Mapping[str, Any], page: Path) -> None:
     from nbconvert import HTMLExporter
 
     page.parent.mkdir(parents=True, exist_ok=True)
-    body, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(notebook))
+    body, _ = HTMLExporter().from_notebook_node(nbformat.reads(json.dumps(notebook), as_version=4))
     page.write_text(body, "utf-8")
 
 
