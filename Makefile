@@ -47,10 +47,8 @@ bench: venv  ## Time the optimizer on long histories and many documents
 evaluate: evaluation-data .venv-evaluate/installed  ## Compare what is kept with what others keep; CTXOPT_EVAL_DATA names the data
 	.venv-evaluate/bin/python tests/evaluation/evaluate.py --write
 
-# A page that holds the state of widgets asks a server elsewhere for what draws them; without it, it has words there.
-notebooks: .venv-notebooks/installed  ## Run the notebooks, and render them into build/notebooks
-	.venv-notebooks/bin/jupyter-nbconvert --to html --execute --log-level WARN \
-		--ExecutePreprocessor.store_widget_state=False --output-dir build/notebooks notebooks/*.ipynb
+notebooks: .venv-notebooks/installed  ## Run the notebooks, compare what they print, and render them into build/notebooks
+	.venv-notebooks/bin/python -P scripts/run_notebooks.py --html build/notebooks
 
 # Each page has a kernel of its own, which ends ten minutes after the page was closed.
 playground: venv  ## Serve the playground as a page of this machine, and open it

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle, islice, pairwise
+from math import log2
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
+from matplotlib.ticker import FixedLocator, Locator, LogLocator, MaxNLocator, NullLocator
 
 from ctxopt_core.budget.shares import COMPONENTS
 from ctxopt_core.display.figure import SheetFigure
@@ -20,6 +21,10 @@ _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 _LONGEST_NAME = 60  # characters: a longer name in the legend would leave no space for the curves
 _MOST_TICKS = 6  # ticks: a legend of long names makes the axes narrow
 _CLOSEST_TICKS = 8  # of the axis' length: ticks that are closer than an eighth of it would touch each other
+_WIDTH, _MARKER = 1.5, 6.0  # points: matplotlib's own
+_MOST_WIDTHS = 4  # times wider: seven curves that are the same still show their edges
+_SIZES = frozenset({"budget", "fraction", "tokens_before"})
+_WIDEST_LINEAR = 4  # times the smallest: from there on the small budgets, where curves differ, would touch each other
 _UNITS = {
     "budget": "input budget (tokens)",
     "fraction": "input budget (part of the uncut request)",
@@ -45,20 +50,48 @@ def figure_of(curves: Sequence[Curve], x: str, y: str, by: str | None) -> SheetF
     styles = zip(cycle(_COLORS), cycle(_MARKERS), cycle(_DASHES), strict=False)
     for curve, (color, marker, dashes) in zip(curves, islice(styles, len(curves)), strict=True):
         across, up = zip(*curve.points, strict=True)
-        # A marker is hollow, so that one of a curve below it can still be seen.
-        axes.plot(across, up, color=color, marker=marker, linestyle=dashes, markerfacecolor="none", alpha=0.9)
+        below = _curves_above(curve, curves)
+        # A marker is hollow and a curve is wider than those above it, so that one that lies below others can be seen.
+        axes.plot(
+            across,
+            up,
+            color=color,
+            marker=marker,
+            linestyle=dashes,
+            linewidth=_WIDTH * (1 + below),
+            markersize=_MARKER * (1 + below / 2),
+            markerfacecolor="none",
+            alpha=0.9 if not below else 0.6,
+        )
     _name_axes(axes, curves, x, y)
     if by is not None:
         _add_legend(axes, by, curves)
     return figure
 
 
+def _curves_above(curve: Curve, curves: Sequence[Curve]) -> int:
+    """Return how many of the curves that are drawn later share a piece with this one, at most `_MOST_WIDTHS`."""
+    later = curves[[*map(id, curves)].index(id(curve)) + 1 :]
+    sharing = sum(not _pieces(curve).isdisjoint(_pieces(other)) for other in later)
+    return min(sharing, _MOST_WIDTHS)
+
+
+def _pieces(curve: Curve) -> set[object]:
+    return {*(pairwise(curve.points) if len(curve.points) > 1 else curve.points)}
+
+
 def _name_axes(axes: Axes, curves: Sequence[Curve], x: str, y: str) -> None:
     axes.set_xlabel(_heading(x))
     axes.set_ylabel(_heading(y))
-    axes.xaxis.set_major_locator(_ticks(sorted({across for curve in curves for across, _ in curve.points})))
+    across = sorted({across for curve in curves for across, _ in curve.points})
+    if x in _SIZES and 0 < _WIDEST_LINEAR * across[0] <= across[-1]:
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_locator(_ticks(across, logarithmic=axes.get_xscale() == "log"))
     if x in ("budget", "tokens_before"):
         axes.xaxis.set_major_formatter("{x:,.0f}")
+    elif x == "fraction":
+        axes.xaxis.set_major_formatter("{x:g}")
     if y.endswith(("_tokens", "_before", "_after")) or y == "tokens_saved":
         axes.yaxis.set_major_formatter("{x:,.0f}")
     if y in _SHARE_LIKE and all(0 <= up <= 1 for curve in curves for _, up in curve.points):
@@ -66,12 +99,13 @@ def _name_axes(axes: Axes, curves: Sequence[Curve], x: str, y: str) -> None:
     axes.grid(alpha=0.3)
 
 
-def _ticks(across: list[float]) -> Locator:
+def _ticks(across: list[float], *, logarithmic: bool) -> Locator:
     """Return ticks at the values that were tried, or at round values where those are many or close to each other."""
-    gaps = [after - before for before, after in pairwise(across)]
-    if 1 < len(across) <= _MOST_TICKS and min(gaps) * _CLOSEST_TICKS >= across[-1] - across[0]:
+    places = [log2(value) for value in across] if logarithmic else across
+    gaps = [after - before for before, after in pairwise(places)]
+    if 1 < len(across) <= _MOST_TICKS and min(gaps) * _CLOSEST_TICKS >= places[-1] - places[0]:
         return FixedLocator(across)
-    return MaxNLocator(_MOST_TICKS)
+    return LogLocator(2, numticks=_MOST_TICKS) if logarithmic else MaxNLocator(_MOST_TICKS)
 
 
 def _add_legend(axes: Axes, by: str, curves: Sequence[Curve]) -> None:

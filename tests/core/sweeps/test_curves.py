@@ -155,3 +155,27 @@ def test_without_matplotlib_a_figure_is_an_error_that_names_the_extra(monkeypatc
 
     with pytest.raises(ImportError, match=r"ctxopt-core\[notebook\]"):
         Sweep(rows=(row(100, 0.5),)).plot()
+
+
+@pytest.mark.parametrize(
+    ("budgets", "scale"),
+    [((1_000, 2_000), "linear"), ((1_000, 4_000), "log"), ((2_000, 4_000, 8_000, 16_000), "log"), ((500,), "linear")],
+    ids=["twice", "four times", "doubled", "one"],
+)
+def test_u12_budgets_that_differ_by_much_are_on_a_log_axis(budgets, scale):
+    pytest.importorskip("matplotlib")
+    axes = Sweep(rows=tuple(row(budget, 0.5) for budget in budgets)).plot().axes[0]
+
+    assert axes.get_xscale() == scale
+    assert set(budgets) <= set(axes.get_xticks())
+
+
+def test_u12_curves_that_are_the_same_can_all_be_seen():
+    pytest.importorskip("matplotlib")
+    names = ("auto", "relevance", "turns")
+    same = tuple(row(budget, 0.5, name) for name in names for budget in (1_000, 2_000))
+    widths = [line.get_linewidth() for line in Sweep(rows=same).plot().axes[0].get_lines()]
+    apart = tuple(row(budget, number / 10, name) for number, name in enumerate(names) for budget in (1_000, 2_000))
+
+    assert widths == sorted(set(widths), reverse=True)
+    assert len({line.get_linewidth() for line in Sweep(rows=apart).plot().axes[0].get_lines()}) == 1
