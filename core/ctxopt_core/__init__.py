@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ctxopt_core.fitting.fit_request import afit, fit, plan
     from ctxopt_core.fitting.fitted_context import FittedContext
     from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
+    from ctxopt_core.formats.plain_messages import FittedMessages, fit_messages
     from ctxopt_core.history.policy import HistoryPolicy
     from ctxopt_core.history.strategies.custom import HistoryStrategy, HistoryView
     from ctxopt_core.history.trim import trim_history
@@ -61,6 +62,7 @@ __all__ = [
     "EstimateCounter",
     "FitReport",
     "FittedContext",
+    "FittedMessages",
     "HistoryPolicy",
     "HistoryStrategy",
     "HistoryView",
@@ -89,6 +91,7 @@ __all__ = [
     "counter_for",
     "embedding_scorer",
     "fit",
+    "fit_messages",
     "pack_documents",
     "plan",
     "resolve_window",
@@ -114,6 +117,7 @@ _HOMES = {
     "EstimateCounter": "counting.estimate_counter",
     "FitReport": "reports.fit_report",
     "FittedContext": "fitting.fitted_context",
+    "FittedMessages": "formats.plain_messages",
     "RequestRenderer": "fitting.request_renderer",
     "HistoryPolicy": "history.policy",
     "HistoryStrategy": "history.strategies.custom",
@@ -142,6 +146,7 @@ _HOMES = {
     "counter_for": "counting.counters",
     "embedding_scorer": "relevance.embedding_scorer",
     "fit": "fitting.fit_request",
+    "fit_messages": "formats.plain_messages",
     "pack_documents": "documents.packing",
     "plan": "fitting.fit_request",
     "resolve_window": "models.resolve_window",
