@@ -24,9 +24,6 @@ RESULT = "data " * 400
 WHY = {"role": "user", "content": "Why?"}
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "extra": 1}
 PIXEL = (
-    "data:image/png;base64,"
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
-)
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 IMAGE = {"type": "image_url", "image_url": {"url": PIXEL}}
