@@ -54,9 +54,10 @@ from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_
 from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
-from ctxopt_core.messages.message import TOOL_ROLES, AttachmentKind, MediaFacts
+from ctxopt_core.messages.message import AttachmentKind, MediaFacts
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews
 from ctxopt_core.messages.placeholder import is_placeholder_message
+from ctxopt_core.messages.roles import TOOL_ROLES
 from ctxopt_core.models.model_settings import (
     ANSWER_LIMITS,
     ARGUMENT_MAPPINGS,

@@ -7,7 +7,7 @@ from itertools import islice
 
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import UNCOUNTED, Turn
-from ctxopt_core.messages.message import TOOL_ROLES
+from ctxopt_core.messages.roles import TOOL_ROLES
 
 
 class ReadTurns:
