@@ -79,7 +79,7 @@ from ctxopt_core.runtime.event_loop import in_worker
 from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
-from ctxopt_core.validation import optional_token_amount, token_amount
+from ctxopt_core.validation import optional_token_amount, token_amount, unknown_settings
 
 __all__ = [
     "ANSWER_LIMITS",
@@ -183,6 +183,7 @@ __all__ = [
     "token_limit",
     "tokens_of_share",
     "tools_in",
+    "unknown_settings",
     "verbatim_texts",
     "warn_once",
 ]

@@ -46,7 +46,7 @@ def fit(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitA
             `renderer`: how the request is rendered; by default as a chat request with one user message for documents
             and query.
             `documents`: how documents are chosen, as `DocumentPolicy` or a mapping of its fields.
-            `history`: how the conversation is trimmed, as `HistoryPolicy` or a mapping of its fields.
+            `history`: how the conversation is trimmed, as `HistoryPolicy`, a mapping or a strategy's name.
             `protect`: components that may not be cut: `query`, `system` or both.
             `ranking_query`: what documents and history are ranked by, where that is not the query.
             `overflow`: `error` raises when the parts that may not be cut are too big; `empty` empties everything but

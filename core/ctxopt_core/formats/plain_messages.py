@@ -39,7 +39,7 @@ class MessageSettings(TypedDict, total=False):
     on_unknown_model: OnUnknownModel
     catalog: UserCatalog | None
     document_policy: DocumentPolicy | Mapping[str, Any] | None
-    history: HistoryPolicy | Mapping[str, Any] | None
+    history: HistoryPolicy | Mapping[str, Any] | str | None
     protect: Sequence[str]
     ranking_query: str
     overflow: Overflow
