@@ -9,7 +9,7 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
+from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, model_validator
 
 from ctxopt_core import BudgetWarning, DocumentPolicy, FitReport
 from ctxopt_core.adapters import (
@@ -28,7 +28,7 @@ from langchain_ctxopt.errors import TypedConstruction, typed_errors
 from langchain_ctxopt.events import asend_report, send_report
 from langchain_ctxopt.model_settings import optional_settings
 from langchain_ctxopt.run_settings import COMPRESSOR_SETTINGS, run_settings
-from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share
+from langchain_ctxopt.setting_fields import DocumentSettings, DocumentTemplate, Limit, Share, known_settings_only
 
 
 class ContextOptimizerCompressor(TypedConstruction, BaseDocumentCompressor):
@@ -75,6 +75,7 @@ class ContextOptimizerCompressor(TypedConstruction, BaseDocumentCompressor):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, protected_namespaces=())
+    _known = model_validator(mode="before")(known_settings_only)
 
     max_tokens: Limit = None
     model: Any = None

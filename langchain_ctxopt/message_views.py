@@ -264,6 +264,8 @@ def _role_named(role: str) -> str:
 
 
 def _role_of_mapping(mapping: Mapping[str, Any]) -> str:
+    if "remove" in (mapping.get("role"), mapping.get("type")):
+        raise TypeError(_REMOVAL)
     role = _role_named(role_of(mapping))
     if "content" not in mapping and not (mapping.get("tool_calls") or mapping.get("function_call")):
         message = f"a message given as a dict must have `content`, got only {', '.join(map(repr, mapping))}"

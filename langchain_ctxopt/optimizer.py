@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict, Field, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from ctxopt_core import (
     ChatRenderer,
@@ -62,6 +62,7 @@ from langchain_ctxopt.setting_fields import (
     SectionLimits,
     ShareSettings,
     ToolSchemas,
+    known_settings_only,
 )
 
 Fitter: TypeAlias = Callable[[ContextRequest, ContextBudget, TokenCounter, RequestRenderer, FitOptions], FittedContext]
@@ -152,6 +153,7 @@ class ContextOptimizer(TypedConstruction, RetriesWhatMayChange, RunnableSerializ
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, protected_namespaces=())
+    _known = model_validator(mode="before")(known_settings_only)
 
     model: Any = None
     prompt: Prompt = None

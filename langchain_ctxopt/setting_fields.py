@@ -7,10 +7,10 @@ from functools import partial
 from typing import Annotated, Any
 
 from langchain_core.prompts import BasePromptTemplate, PromptTemplate
-from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
+from pydantic import BaseModel, BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
 
 from ctxopt_core import DocumentPolicy, HistoryPolicy, Shares
-from ctxopt_core.adapters import Percent, as_value, checked_share, optional_token_amount, token_amount
+from ctxopt_core.adapters import Percent, as_value, checked_share, optional_token_amount, token_amount, unknown_settings
 from langchain_ctxopt.sent_schemas import as_sent
 
 
@@ -85,3 +85,14 @@ HistorySettings = Annotated[HistoryPolicy, PlainValidator(partial(as_value, Hist
 
 Share = Annotated[Percent | None, PlainValidator(checked_share), PlainSerializer(float, float, when_used="unless-none")]
 """A percentage above 0, or None."""
+
+
+def known_settings_only(cls: type[BaseModel], given: Any) -> Any:
+    """Refuse settings that do not exist, before anything else is read.
+
+    Raises:
+        ValueError: There is no such setting; the message names the nearest one.
+    """
+    if isinstance(given, Mapping) and (message := unknown_settings(given, cls.model_fields, cls.__name__)):
+        raise ValueError(message)
+    return given

@@ -11,7 +11,15 @@ from llama_index.core.callbacks.base import EventContext
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
-from pydantic import ConfigDict, Field, PrivateAttr, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from ctxopt_core import DocumentPolicy, FitReport
 from ctxopt_core.adapters import ModelBudget, copy_with, in_worker, tokens_of_share
@@ -19,7 +27,7 @@ from llamaindex_ctxopt.events import ContextOptimizedEvent
 from llamaindex_ctxopt.nodes.node_reading import NodeReading
 from llamaindex_ctxopt.nodes.packing import PackedNodes, pack_nodes
 from llamaindex_ctxopt.refusals import NODES, in_words_of_front
-from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share
+from llamaindex_ctxopt.settings import DocumentSettings, FitSettings, Limit, ModelName, Share, known_settings_only
 
 dispatcher = get_dispatcher(__name__)
 _READINGS = {True: NodeReading.ANY, False: NodeReading.TEXTS}
@@ -86,6 +94,7 @@ class ContextOptimizerPostprocessor(BaseNodePostprocessor):
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, protected_namespaces=())
+    _known = model_validator(mode="before")(known_settings_only)
 
     max_tokens: Limit = Field(default=None, frozen=True)
     model: ModelName = Field(default=None, frozen=True)

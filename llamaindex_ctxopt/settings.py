@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
+from pydantic import BaseModel, BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo
 
 from ctxopt_core import DocumentPolicy, FitReport, Shares
 from ctxopt_core.adapters import (
@@ -23,6 +23,7 @@ from ctxopt_core.adapters import (
     options_of,
     plain_fields,
     reject_unknown_settings,
+    unknown_settings,
 )
 from llamaindex_ctxopt.models.model_settings import chosen_tokenizer, optional_settings
 
@@ -149,3 +150,15 @@ def _model_name(value: object) -> str | None:
 
 ModelName = Annotated[str | None, PlainValidator(_model_name)]
 """A model name, or None."""
+
+
+def known_settings_only(cls: type[BaseModel], given: Any) -> Any:
+    """Refuse settings that do not exist, before anything else is read.
+
+    Raises:
+        ValueError: There is no such setting; the message names the nearest one.
+    """
+    known = (*cls.model_fields, "class_name")  # stored components say their class
+    if isinstance(given, Mapping) and (message := unknown_settings(given, known, cls.__name__)):
+        raise ValueError(message)
+    return given

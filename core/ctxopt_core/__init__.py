@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ctxopt_core.fitting.fit_request import afit, fit, plan
     from ctxopt_core.fitting.fitted_context import FittedContext
     from ctxopt_core.fitting.request_renderer import ChatRenderer, RequestRenderer
+    from ctxopt_core.formats.plain_messages import FittedMessages, fit_messages
     from ctxopt_core.history.policy import HistoryPolicy
     from ctxopt_core.history.strategies.custom import HistoryStrategy, HistoryView
     from ctxopt_core.history.trim import trim_history
@@ -63,6 +64,7 @@ __all__ = [
     "EstimateCounter",
     "FitReport",
     "FittedContext",
+    "FittedMessages",
     "HistoryPolicy",
     "HistoryStrategy",
     "HistoryView",
@@ -93,6 +95,7 @@ __all__ = [
     "counter_for",
     "embedding_scorer",
     "fit",
+    "fit_messages",
     "pack_documents",
     "plan",
     "replay",
@@ -119,6 +122,7 @@ _HOMES = {
     "EstimateCounter": "counting.estimate_counter",
     "FitReport": "reports.fit_report",
     "FittedContext": "fitting.fitted_context",
+    "FittedMessages": "formats.plain_messages",
     "Replay": "sweeps.replay_table",
     "ReplayArguments": "sweeps.run_replay",
     "RequestRenderer": "fitting.request_renderer",
@@ -149,6 +153,7 @@ _HOMES = {
     "counter_for": "counting.counters",
     "embedding_scorer": "relevance.embedding_scorer",
     "fit": "fitting.fit_request",
+    "fit_messages": "formats.plain_messages",
     "pack_documents": "documents.packing",
     "plan": "fitting.fit_request",
     "replay": "sweeps.run_replay",
@@ -172,4 +177,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -54,9 +54,10 @@ from ctxopt_core.formats.tool_calls import ShortenedCalls, arguments_text, call_
 from ctxopt_core.formats.verbatim import verbatim_texts
 from ctxopt_core.history.strategies.custom import run_progress
 from ctxopt_core.history.trimming import Indexed, kept_items
-from ctxopt_core.messages.message import TOOL_ROLES, AttachmentKind, MediaFacts
+from ctxopt_core.messages.message import AttachmentKind, MediaFacts
 from ctxopt_core.messages.message_views import SYSTEM_ROLES, LazyMessages, MessageViews, PlainRange, plain_range
 from ctxopt_core.messages.placeholder import is_placeholder_message
+from ctxopt_core.messages.roles import TOOL_ROLES
 from ctxopt_core.models.model_settings import (
     ANSWER_LIMITS,
     ARGUMENT_MAPPINGS,
@@ -78,7 +79,7 @@ from ctxopt_core.runtime.event_loop import in_worker
 from ctxopt_core.runtime.warn_once import warn_once
 from ctxopt_core.shortening.omission_notes import StoredResult, read_lines, stored_results
 from ctxopt_core.shortening.shorten_message import ATTACHMENT_OMITTED, Shortened
-from ctxopt_core.validation import optional_token_amount, token_amount
+from ctxopt_core.validation import optional_token_amount, token_amount, unknown_settings
 
 __all__ = [
     "ANSWER_LIMITS",
@@ -184,6 +185,7 @@ __all__ = [
     "token_limit",
     "tokens_of_share",
     "tools_in",
+    "unknown_settings",
     "verbatim_texts",
     "warn_once",
 ]

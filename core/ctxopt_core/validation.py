@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import SupportsIndex, TypeGuard
@@ -87,3 +88,34 @@ def exact_percentage(name: str, value: object) -> Fraction:
         return exact
     message = f"`{name}` must be a percentage from 0 to 100, for example 25 or 12.5, got {value!r}"
     raise ValueError(message)
+
+
+_OTHER_NAMES = {
+    "max_tokens": ("max_input_tokens", "target_tokens"),
+    "token_limit": ("max_input_tokens", "max_tokens"),
+    "max_context_tokens": ("context_window",),
+    "num_ctx": ("context_window",),
+    "max_output_tokens": ("output_reserve",),
+    "max_completion_tokens": ("output_reserve",),
+    "tokenizer": ("token_counter", "counter"),
+    "memory": ("history",),
+}
+"""What other libraries call a setting, and what it is called here, the likeliest first."""
+
+
+def unknown_settings(given: Iterable[object], known: Iterable[str], owner: str) -> str | None:
+    """Return what is said about settings that do not exist, with the nearest name of each; None where all do."""
+    names = sorted(known)
+    unknown = sorted({str(name) for name in given}.difference(names))
+    if not unknown:
+        return None
+    from difflib import get_close_matches  # only an error needs it
+
+    hints = []
+    for name in unknown:
+        renamed = [other for other in _OTHER_NAMES.get(name, ()) if other in names]
+        if near := renamed or get_close_matches(name.lower(), names, n=1):
+            hints.append(f"`{near[0]}` for `{name}`" if len(unknown) > 1 else f"`{near[0]}`")
+    hint = f"; did you mean {', '.join(hints)}?" if hints else ""
+    listed = ", ".join(f"`{name:.80}`" for name in unknown)
+    return f"{owner} has no setting {listed}; it has {', '.join(names)}{hint}"

@@ -27,6 +27,7 @@ CORE_NAMES = [
     "EstimateCounter",
     "FitReport",
     "FittedContext",
+    "FittedMessages",
     "HistoryPolicy",
     "HistoryStrategy",
     "HistoryView",
@@ -57,6 +58,7 @@ CORE_NAMES = [
     "counter_for",
     "embedding_scorer",
     "fit",
+    "fit_messages",
     "pack_documents",
     "plan",
     "replay",
@@ -128,3 +130,8 @@ def test_every_setting_of_a_budget_is_a_setting_of_every_front():
 
     assert names <= set(RequestSettings.__annotations__)
     assert names <= set(langchain_ctxopt.ContextOptimizer.model_fields)
+
+
+@pytest.mark.parametrize("package", [ctxopt_core, langchain_ctxopt, llamaindex_ctxopt])
+def test_u5_dir_shows_the_public_names_alone(package):
+    assert dir(package) == sorted(package.__all__)

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from ctxopt_core.budget.context_budget import ContextBudget
 from ctxopt_core.budget.shares import Component, Percent, Shares
 from ctxopt_core.models.model_ids import checked_model_name
-from ctxopt_core.validation import exact_percentage, token_amount
+from ctxopt_core.validation import exact_percentage, token_amount, unknown_settings
 
 Profile: TypeAlias = Literal["auto", "manual", "test"]
 """`auto`: the window of the model. `manual`: a window given in tokens. `test`: a small fixed window."""
@@ -55,9 +55,7 @@ def budget_from_mapping(settings: Mapping[str, object]) -> ContextBudget:
         ValueError: A key is not known, a value is out of its range, or the profile lacks what it needs.
         ContextBudgetError: Nothing is left for the input.
     """
-    unknown = sorted(str(key) for key in settings if key not in SETTING_KEYS)
-    if unknown:
-        message = f"unknown settings: {', '.join(unknown)}; the known ones are {', '.join(SETTING_KEYS)}"
+    if message := unknown_settings(settings, SETTING_KEYS, "the mapping of a budget"):
         raise ValueError(message)
     given = {key: value for key, value in settings.items() if value is not None}
     profile = given.get("profile", "auto")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ctxopt_core.conversation.message_tokens import TOKENS_PER_MESSAGE, TOKENS_PER_NAME, tokens_by
 from ctxopt_core.conversation.plain_runs import PlainRuns
 from ctxopt_core.counting.token_counter import TokenCounter, cached_counts_of, most_tokens_per_byte
-from ctxopt_core.messages.message import TOOL_ROLES, Message
+from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.message_views import (
     SYSTEM_ROLES,
     MessageList,
@@ -20,6 +20,7 @@ from ctxopt_core.messages.message_views import (
     PlainRange,
 )
 from ctxopt_core.messages.placeholder import is_recalled
+from ctxopt_core.messages.roles import TOOL_ROLES
 from ctxopt_core.providers.rules import priced, rules_of
 
 # Messages at either end that are searched for system messages and for a compaction. In a conversation of 100,000

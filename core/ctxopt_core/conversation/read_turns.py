@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import UNCOUNTED, Turn
-from ctxopt_core.messages.message import TOOL_ROLES
+from ctxopt_core.messages.roles import TOOL_ROLES
 
 
 class ReadTurns:

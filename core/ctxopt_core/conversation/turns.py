@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ctxopt_core.conversation.conversation import CountedConversation
-from ctxopt_core.messages.message import TOOL_ROLES, Message
+from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.message_views import SYSTEM_ROLES
+from ctxopt_core.messages.roles import TOOL_ROLES
 
 UnitKind = Literal["user", "assistant", "exchange", "pending"]
 UNCOUNTED = -1  # tokens of a turn that is not counted yet; no turn has a negative number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, Unpack
 
@@ -46,7 +46,7 @@ def fit(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitA
             `renderer`: how the request is rendered; by default as a chat request with one user message for documents
             and query.
             `documents`: how documents are chosen, as `DocumentPolicy` or a mapping of its fields.
-            `history`: how the conversation is trimmed, as `HistoryPolicy` or a mapping of its fields.
+            `history`: how the conversation is trimmed, as `HistoryPolicy`, a mapping or a strategy's name.
             `protect`: components that may not be cut: `query`, `system` or both.
             `ranking_query`: what documents and history are ranked by, where that is not the query.
             `overflow`: `error` raises when the parts that may not be cut are too big; `empty` empties everything but
@@ -75,7 +75,7 @@ def fit(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitA
         >>> fitted.report.within_budget
         True
     """
-    return fit_with(request, budget, *_read(budget, arguments))
+    return fit_with(request, budget, *_read(request, budget, arguments))
 
 
 async def afit(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[FitArguments]) -> FittedContext:
@@ -106,12 +106,40 @@ def plan(request: ContextRequest, budget: ContextBudget, **arguments: Unpack[Fit
         >>> report.tokens_before, report.tokens_after <= 200
         (387, True)
     """
-    return fitted_with(request, budget, *_read(budget, arguments)).report
+    return fitted_with(request, budget, *_read(request, budget, arguments)).report
 
 
-def _read(budget: ContextBudget, arguments: FitArguments) -> tuple[TokenCounter, RequestRenderer, FitOptions]:
+def _read(
+    request: ContextRequest, budget: ContextBudget, arguments: FitArguments
+) -> tuple[TokenCounter, RequestRenderer, FitOptions]:
+    _check_kinds(request, budget)
     options = options_of(arguments)
     return counter_of(budget, arguments.get("counter")), arguments.get("renderer") or ChatRenderer(), options
+
+
+def _check_kinds(request: object, budget: object) -> None:
+    """Refuse what is no request or no budget, and say what to call with it."""
+    if not isinstance(request, ContextRequest):
+        if isinstance(request, (list, tuple)):
+            remedy = "call `fit_messages(messages, model=...)` for a list of messages"
+        elif isinstance(request, Mapping):
+            remedy = "call `fit_messages(request['messages'], model=...)` for a request to a provider"
+        elif isinstance(request, str):
+            remedy = "write `ContextRequest(query=...)`, or call `truncate` to shorten one string"
+        else:
+            remedy = "write `ContextRequest(history=...)`"
+        message = f"`request` must be a ContextRequest, got {type(request).__name__}; {remedy}"
+        raise TypeError(message)
+    if not isinstance(budget, ContextBudget):
+        remedy = "write `ContextBudget.for_model(...)` for a model"
+        if isinstance(budget, str):
+            remedy = f"write `ContextBudget.for_model({budget!r:.80})` for the name of a model"
+        elif isinstance(budget, int):
+            remedy = f"write `ContextBudget(max_input_tokens={budget})` for a number of tokens"
+        elif isinstance(budget, Mapping):
+            remedy = "write `ContextBudget.from_mapping(...)` for a mapping of settings"
+        message = f"`budget` must be a ContextBudget, got {type(budget).__name__}; {remedy}"
+        raise TypeError(message)
 
 
 def fit_with(

@@ -15,6 +15,7 @@ from ctxopt_core.fitting.request_renderer import RequestRenderer
 from ctxopt_core.history.policy import HistoryPolicy
 from ctxopt_core.models.resolve_window import OnUnknownModel, UserCatalog
 from ctxopt_core.reports.fit_report import FitReport
+from ctxopt_core.validation import unknown_settings
 
 Overflow = Literal["error", "empty"]
 PROTECTABLE: tuple[Literal["system", "query"], ...] = ("system", "query")
@@ -80,7 +81,7 @@ class FitArguments(TypedDict, total=False):
     counter: TokenCounter | Callable[[str], int] | None
     renderer: RequestRenderer | None
     documents: DocumentPolicy | Mapping[str, Any] | None
-    history: HistoryPolicy | Mapping[str, Any] | None
+    history: HistoryPolicy | Mapping[str, Any] | str | None
     protect: Collection[str]
     ranking_query: str
     overflow: Overflow
@@ -98,7 +99,7 @@ class RequestSettings(TypedDict, total=False):
         target_tokens: A custom limit, in tokens.
         trigger: The part of the input budget from which on requests are cut; see `ctxopt_core.ContextBudget`.
         shares: Guaranteed percentages of the components, as `Shares` or a mapping.
-        history: How the conversation is trimmed, as `HistoryPolicy` or a mapping.
+        history: How the conversation is trimmed, as `HistoryPolicy`, a mapping or the name of a strategy.
         protect: Components that may not be cut; by default the query. A request in which they do not fit raises.
         overflow: `error` or `empty`; see `ctxopt_core.fit`.
         token_counter: Counts tokens in place of the model's tokenizer: what `ctxopt_core.counter_for` takes.
@@ -116,7 +117,7 @@ class RequestSettings(TypedDict, total=False):
     target_tokens: int | str | None
     trigger: float
     shares: Shares | Mapping[str, Any]
-    history: HistoryPolicy | Mapping[str, Any]
+    history: HistoryPolicy | Mapping[str, Any] | str
     protect: Sequence[str]
     overflow: Overflow
     token_counter: object
@@ -130,6 +131,8 @@ class RequestSettings(TypedDict, total=False):
 def as_value(kind: type[T], given: object, *, name: str = "") -> T:
     """Return an instance of `kind` as it is, or build one from a mapping of its fields.
 
+    A history policy may be given as the name of its strategy.
+
     Args:
         kind: What the setting is.
         given: What the caller gave.
@@ -141,13 +144,15 @@ def as_value(kind: type[T], given: object, *, name: str = "") -> T:
     """
     if isinstance(given, kind):
         return given
+    if isinstance(given, str) and kind is HistoryPolicy:
+        given = {"strategy": given}
     prefix = f"`{name}`: " if name else ""
     names = {field.name for field in fields(kind) if field.init}
     if not isinstance(given, Mapping):
         message = f"{prefix}expected {kind.__name__} or a mapping of its fields, got {type(given).__name__}"
         raise ValueError(message)  # noqa: TRY004 - frameworks gather ValueErrors of all settings
-    if unknown := sorted(map(str, set(given) - names)):
-        message = f"{prefix}{kind.__name__} has no {', '.join(unknown)}; it has {', '.join(sorted(names))}"
+    if unknown := unknown_settings(given, names, kind.__name__):
+        message = f"{prefix}{unknown}"
         raise ValueError(message)
     return kind(**given)
 
@@ -163,9 +168,7 @@ def reject_unknown_settings(given: Mapping[str, object], known: Iterable[str], o
     Raises:
         TypeError: There is no such setting.
     """
-    if unknown := sorted(set(given).difference(known)):
-        names = ", ".join(f"`{name}`" for name in unknown)
-        message = f"{owner} has no setting {names}; it has {', '.join(sorted(known))}"
+    if message := unknown_settings(given, known, owner):
         raise TypeError(message)
 
 

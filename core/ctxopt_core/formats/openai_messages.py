@@ -12,9 +12,10 @@ from ctxopt_core.formats.content_blocks import extra_texts, take_apart
 from ctxopt_core.formats.part_kinds import holds_compaction
 from ctxopt_core.formats.tool_calls import ShortenedCalls, call_of, thinks_beside_content
 from ctxopt_core.history.trimming import Trimming, kept_items
-from ctxopt_core.messages.message import TOOL_ROLES, Message, ToolCall
+from ctxopt_core.messages.message import Message, ToolCall
 from ctxopt_core.messages.message_views import LazyMessages
 from ctxopt_core.messages.placeholder import PLACEHOLDER_ROLE, is_placeholder, is_placeholder_message
+from ctxopt_core.messages.roles import KNOWN_ROLES, TOOL_ROLES, checked_role
 from ctxopt_core.shortening.shorten_message import Shortened
 
 _PLAIN_KEYS = frozenset({"role", "content"})
@@ -95,12 +96,13 @@ def role_of(mapping: Mapping[str, Any]) -> str:
 
     Raises:
         TypeError: It is not a mapping with a string `role`.
+        ValueError: No provider takes the role.
     """
     role = mapping.get("role", mapping.get("type")) if isinstance(mapping, Mapping) else None
     if not isinstance(role, str):
         message = f"a message must be a mapping with a string `role`, got {type(mapping).__name__}"
         raise TypeError(message)
-    return ROLE_NAMES.get(role, role)
+    return checked_role(ROLE_NAMES.get(role, role))
 
 
 def stated_role(mapping: Mapping[str, Any]) -> Any:
@@ -120,7 +122,8 @@ def plain_openai(mapping: Mapping[str, Any]) -> tuple[str, str] | None:
     content, role = mapping.get("content"), mapping.get("role")
     if not isinstance(content, str) or not isinstance(role, str) or is_placeholder(content):
         return None
-    return ROLE_NAMES.get(role, role), content
+    found = ROLE_NAMES.get(role, role)
+    return (found, content) if found in KNOWN_ROLES else None
 
 
 def named_openai(mapping: Mapping[str, Any]) -> tuple[str, str, str] | None:
@@ -131,7 +134,7 @@ def named_openai(mapping: Mapping[str, Any]) -> tuple[str, str, str] | None:
     if not isinstance(content, str) or not isinstance(role, str) or not isinstance(name, str):
         return None
     found = ROLE_NAMES.get(role, role)
-    if not name or found in TOOL_ROLES or is_placeholder(content):
+    if not name or found in TOOL_ROLES or found not in KNOWN_ROLES or is_placeholder(content):
         return None
     return found, name, content
 

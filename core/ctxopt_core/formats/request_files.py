@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ctxopt_core.documents.document import Document
@@ -177,7 +177,7 @@ def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
         changed[stored.messages_key] = messages
     if isinstance(given := changed.get("documents"), list):
         texts = fitted.documents.texts
-        cut = {i: text if isinstance(given[i], str) else {**given[i], "text": text} for i, text in texts.items()}
+        cut = {i: document_with_text(given[i], text) for i, text in texts.items()}
         changed["documents"] = [cut.get(i, given[i]) for i in fitted.documents.kept]
     if query := changed.get("query"):
         left = [text for text in fitted.query if text]
@@ -188,6 +188,13 @@ def fitted_content(stored: RequestFile, fitted: FittedContext) -> Any:
         if not changed[key]:
             del changed[key]
     return changed if stored.envelope is None else {**stored.content, stored.envelope: changed}
+
+
+def document_with_text(given: Any, text: str) -> Any:
+    """Return a copy of a document, which is a string, a mapping or a `Document`, with a shorter text."""
+    if isinstance(given, str):
+        return text
+    return replace(given, text=text) if isinstance(given, Document) else {**given, "text": text}
 
 
 def _of_messages(content: Any, envelope: str | None, messages: Any, beside: Mapping[str, Any]) -> RequestFile:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from ctxopt_core.conversation.conversation import CountedConversation
 from ctxopt_core.conversation.turns import Unit, units_of
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.messages.message import TOOL_ROLES
+from ctxopt_core.messages.roles import TOOL_ROLES
 from ctxopt_core.shortening.shorten_message import Shortened, shorten_message
 from ctxopt_core.shortening.text_shares import removable_sources, tokens_beside
 from ctxopt_core.shortening.truncate import level_down

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from ctxopt_core.messages.roles import KNOWN_ROLES, checked_role
+
 AttachmentKind = Literal["image", "audio", "video", "file", "other"]
 Provider = Literal["openai", "anthropic", "google", "mistral"]
 """Whose published rules say what an attachment or a tool costs."""
 
-TOOL_ROLES = frozenset({"tool", "function"})
 # Tokens of an attachment of unknown size, by its kind. They are allowances and no bounds: an image of 1,024 x 1,024
 # pixels has 765 tokens in gpt-4o, and a long file has more. A larger figure leaves more of the window unused, a smaller
 # one lets more requests over it; `ContextBudget(attachment_tokens=...)` sets others.
@@ -172,7 +173,8 @@ class Message:
     """One message of a conversation, as it is counted and cut.
 
     Args:
-        role: `system`, `developer`, `user`, `assistant`, `tool`, `function`; any other is treated as `assistant`.
+        role: `system`, `developer`, `user`, `assistant`, `tool` or `function`. The rarer `critic`, `discriminator`,
+            `ipython` and `control` are treated as `assistant`.
         content: The text, or a tuple with the text of each part.
         verbatim: Other text that is sent and counted but never shortened, such as reasoning or citations.
         name: The speaker's name.
@@ -209,6 +211,10 @@ class Message:
     server_results: tuple[str, ...] = ()
     compacts: bool = False
     leads: bool = False
+
+    def __post_init__(self) -> None:
+        if self.role not in KNOWN_ROLES:
+            checked_role(self.role)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from itertools import islice
 from operator import attrgetter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from ctxopt_core.messages.message import TOOL_ROLES, Message
+from ctxopt_core.messages.message import Message
+from ctxopt_core.messages.roles import TOOL_ROLES
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 RUN_MESSAGES = 256

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.messages.message import TOOL_ROLES, Message
+from ctxopt_core.messages.message import Message
+from ctxopt_core.messages.roles import TOOL_ROLES
 from ctxopt_core.shortening.truncate import truncate
 from ctxopt_core.text.boundaries import cluster_start
 

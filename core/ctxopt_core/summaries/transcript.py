@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ctxopt_core.counting.token_counter import TokenCounter
-from ctxopt_core.messages.message import TOOL_ROLES, Message
+from ctxopt_core.messages.message import Message
 from ctxopt_core.messages.placeholder import placeholder_text
+from ctxopt_core.messages.roles import TOOL_ROLES
 from ctxopt_core.shortening.shorten_message import OMITTED
 from ctxopt_core.shortening.truncate import exceeds, level_down, truncate
 from ctxopt_core.text.surrogates import joined_surrogates

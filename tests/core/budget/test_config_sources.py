@@ -99,7 +99,7 @@ def test_a17_the_test_profile_has_round_figures():
 
 def test_a19_unknown_keys_are_errors_that_name_the_known_ones():
     with pytest.raises(
-        ValueError, match="unknown settings: max_tokens, temperature; the known ones are profile, "
+        ValueError, match="has no setting `max_tokens`, `temperature`; it has document_budget_pct, "
     ) as caught:
         budget_from_mapping({"temperature": 0, "model_name": "gpt-4o", "max_tokens": 5})
 
