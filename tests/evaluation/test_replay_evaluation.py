@@ -90,7 +90,7 @@ def sessions(monkeypatch):
     )
     monkeypatch.setattr(replay, "load_data", lambda: metrics)
     found = {"tools_small": tool_session([run_of(i) for i in range(30)]), "chat": chat_session(CHAT)}
-    monkeypatch.setattr(replay, "session_of", lambda name, number: found[name])
+    monkeypatch.setattr(replay, "session_of", lambda name, number, window=0: found[name])
     return found
 
 
