@@ -34,7 +34,7 @@ def shown(text, **options):
         system=text,
         query=f"why {text}",
         documents=[Document(id=text, text=f"{text} " + "word " * 40 * i, score=i) for i in range(5)],
-        history=[Message(role=text if i == 3 else "user", content=f"{text} {i}") for i in range(9)]
+        history=[Message(role="user", name=text if i == 3 else None, content=f"{text} {i}") for i in range(9)]
         + [
             Message(role="assistant", tool_calls=(ToolCall(id="1", name=text, arguments=text),)),
             Message(role="tool", tool_call_id="1", content=text + " word" * 100),
@@ -146,7 +146,7 @@ def test_the_size_is_bounded_for_ten_thousand_documents_and_a_hundred_thousand_m
 
 def test_the_size_is_bounded_for_a_million_characters():
     long = "x" * 1_000_000
-    blank = [Message(role="user", content=" " * 1_000_000), Message(role=long, content="a " * 500_000)]
+    blank = [Message(role="user", content=" " * 1_000_000), Message(role="user", name=long, content="a " * 500_000)]
     request = ContextRequest(query=long, documents=[Document(id=long, text=long, score=1)] * 50, history=blank)
     fitted = fit(request, ContextBudget(max_input_tokens=1_000), counter=WORDS)
 

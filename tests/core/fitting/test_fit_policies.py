@@ -33,9 +33,9 @@ def test_a_mapping_is_the_policy_that_it_describes():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"history": {"stratgy": "turns"}}, "`history`: HistoryPolicy has no stratgy; it has"),
+        ({"history": {"stratgy": "turns"}}, "`history`: HistoryPolicy has no setting `stratgy`; it has"),
         ({"history": {"strategy": "all"}}, "`strategy`"),
-        ({"history": "turns"}, "`history`: expected HistoryPolicy or a mapping of its fields, got str"),
+        ({"history": "turn"}, "`strategy` must be one of"),
         ({"documents": 5}, "`documents`: expected DocumentPolicy or a mapping of its fields, got int"),
         ({"documents": {"max_documents": 0}}, "`max_documents`"),
     ],

@@ -145,7 +145,7 @@ contents = texts | st.lists(texts, max_size=3).map(tuple)
 calls = st.builds(ToolCall, id=st.none() | st.text(max_size=3), name=st.text(max_size=80), arguments=texts)
 messages = st.builds(
     Message,
-    role=st.sampled_from(["user", "assistant", "tool", "function", "system", ""]) | st.text(max_size=80),
+    role=st.sampled_from(["user", "assistant", "tool", "function", "system", "developer"]),
     content=contents,
     name=names,
     verbatim=st.lists(texts, max_size=2).map(tuple),

@@ -190,7 +190,7 @@ def test_u10_the_plot_has_a_panel_for_each_setting_and_a_line_of_what_was_paid()
         ({"strategies": 3}, TypeError, "`strategies` must be history strategies"),
         ({"strategies": "newest"}, ValueError, "`strategy` must be one of"),
         ({"strategies": {"": "turns"}}, ValueError, "names that are strings and not blank"),
-        ({"strategies": {"a": {"strategi": "turns"}}}, ValueError, "HistoryPolicy has no strategi"),
+        ({"strategies": {"a": {"strategi": "turns"}}}, ValueError, "HistoryPolicy has no setting `strategi`"),
         ({"strategies": {"a": {"history": "turns", "limit": 3}}}, ValueError, "has no limit; it may have"),
         ({"strategies": {"a": {"history": "turns", "protect": "documents"}}}, ValueError, "`protect`"),
         ({"strategies": {"a": {"history": "turns", "trigger": 2}}}, ValueError, "`trigger`"),

@@ -233,7 +233,7 @@ def test_without_tqdm_a_bar_is_an_error_that_names_the_extra_before_anything_is_
         ({"budgets": [1.5]}, ValueError, "`budgets` must hold tokens"),
         ({"budgets": [True]}, ValueError, "got True"),
         ({"budgets": None}, ValueError, "got None"),
-        ({"shares": [{"histroy": 10}]}, ValueError, "`shares`: Shares has no histroy"),
+        ({"shares": [{"histroy": 10}]}, ValueError, "`shares`: Shares has no setting `histroy`"),
         ({"shares": []}, ValueError, "`shares` must hold at least one"),
         ({"strategies": ["newest"]}, ValueError, "`strategy` must be one of"),
         ({"strategies": "summarize"}, ValueError, "`summarizer` must be given"),
