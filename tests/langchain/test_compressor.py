@@ -231,7 +231,9 @@ def test_i2_a_function_can_count() -> None:
         pytest.param({"model": "gpt-4", "share": 101}, "`share` must be a percentage from 0 to 100", id="over-100"),
         pytest.param({"model": "gpt-4", "share": 0.001}, "`share` of 7168 input tokens is less than", id="tiny"),
         pytest.param({"max_tokens": 9, "top_n": 3}, "top_n", id="a-name-that-is-none"),
-        pytest.param({"max_tokens": 9, "documents": {"top_n": 3}}, "DocumentPolicy has no setting `top_n`", id="a-policy-too"),
+        pytest.param(
+            {"max_tokens": 9, "documents": {"top_n": 3}}, "DocumentPolicy has no setting `top_n`", id="a-policy-too"
+        ),
         pytest.param({"max_tokens": 9, "document_prompt": 3}, "`document_prompt` must be a prompt template", id="int"),
     ],
 )
